@@ -1,0 +1,83 @@
+"""One look for the whole collection: colours, sizes, and the `View` that every picture is.
+
+The palette is Okabe and Ito's (2008, "Color Universal Design"), chosen to survive the common kinds of
+colour blindness. The same thing has the same colour in every notebook.
+"""
+
+import io
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+COLORS = {
+    "input": "#222222",  # a vector before any norm; the residual trunk; data
+    "rms_norm": "#0072B2",
+    "layer_norm": "#D55E00",
+    "all_ones": "#CC79A7",  # the all-ones direction and the mean
+    "scale": "#009E73",
+    "shift": "#E69F00",
+    "gate": "#56B4E9",
+    "noise": "#999999",
+    "muted": "#777777",  # axes of reference, circles, helper lines
+    "faint": "#DDDDDD",
+}
+
+# Set once for the process, not in a context: ticks are made lazily, long after a figure is built, and
+# would fall back to matplotlib's defaults. Sizes are for a 9-inch wide figure seen from the back row.
+matplotlib.rcParams.update(
+    {
+        "figure.dpi": 100,
+        "savefig.dpi": 100,
+        "font.family": "DejaVu Sans",
+        "font.size": 13,
+        "axes.titlesize": 14,
+        "axes.labelsize": 13,
+        "xtick.labelsize": 12,
+        "ytick.labelsize": 12,
+        "legend.fontsize": 12,
+        "legend.frameon": False,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.titlelocation": "left",
+        "lines.linewidth": 2.0,
+        "mathtext.fontset": "dejavusans",
+    }
+)
+
+
+def new_figure(width: float = 9.0, height: float = 4.0) -> Figure:
+    """A figure that pyplot does not know, so that nothing is left open. Sizes in inches, 100 dots each."""
+    figure = Figure(figsize=(width, height), dpi=100)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+class View:
+    """A picture that is built once and then only moved.
+
+    A subclass builds `self.figure` and its artists in `__init__`, lists those that `update` changes in
+    `self.moving`, moves them in `update(**values)`, and says in `describe()` what the picture shows now.
+    `helpers.controls.explore` puts sliders under it; shown on its own, it is a still picture.
+    """
+
+    figure: Figure
+    moving: list
+
+    def update(self, **values):
+        """Move the artists to these values. Draws nothing: whoever shows the picture draws."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """What the picture shows at this moment, in words, for readers who cannot see it."""
+        raise NotImplementedError
+
+    def png(self) -> bytes:
+        """The whole picture as PNG bytes, with no date or version in them: same picture, same bytes."""
+        buffer = io.BytesIO()
+        self.figure.savefig(buffer, format="png", metadata={"Software": None})
+        return buffer.getvalue()
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        alt = self.describe()
+        return {"image/png": self.png(), "text/plain": alt}, {"image/png": {"alt": alt}}

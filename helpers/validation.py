@@ -1,0 +1,85 @@
+"""Checks on arguments that say what came and what is allowed.
+
+Shape and type checks stand everywhere. Value checks (NaN, ranges) only stand at entry points: on a
+tensor they read its numbers, which `torch.func.vmap` and the meta device cannot give.
+"""
+
+import math
+
+import torch
+
+
+def require_tensor(name, value, *, ndim=None, width=None):
+    """A floating-point tensor with at least one dimension; `ndim` dimensions; last one `width` wide."""
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(f"{name} must be a torch.Tensor, got {type(value).__name__}")
+    if not value.is_floating_point():
+        raise TypeError(f"{name} must hold floating-point numbers, got {value.dtype}")
+    if value.ndim == 0:
+        raise ValueError(f"{name} must have at least one dimension, got a single number")
+    if ndim is not None and value.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimensions, got shape {tuple(value.shape)}")
+    if width is not None and value.shape[-1] != width:
+        raise ValueError(f"{name} must be {width} wide (last dimension), got {tuple(value.shape)}")
+
+
+def require_shape(name, value, shape):
+    """A floating-point tensor of exactly this shape."""
+    require_tensor(name, value)
+    if tuple(value.shape) != tuple(shape):
+        raise ValueError(f"{name} must have shape {tuple(shape)}, got {tuple(value.shape)}")
+
+
+def require_factor(name, value, target_name, target):
+    """A number, or a tensor that broadcasts to `target` without any doubt about which axis it means.
+
+    (batch, width) against (batch, tokens, width) is refused: with as many tokens as rows torch would
+    line the rows up with the tokens and say nothing.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, torch.Tensor)):
+        raise TypeError(f"{name} must be a number or a torch.Tensor, got {type(value).__name__}")
+    if not isinstance(value, torch.Tensor) or value.ndim == 0:
+        return
+    require_tensor(name, value)
+    sizes = zip(reversed(value.shape), reversed(target.shape), strict=False)
+    if value.ndim not in (1, target.ndim) or any(v not in (1, t) for v, t in sizes):
+        raise ValueError(
+            f"{name} of shape {tuple(value.shape)} does not fit {target_name} of shape "
+            f"{tuple(target.shape)}: it may be (width,) or have {target.ndim} dimensions, each of size 1 "
+            f"or the size in {target_name}"
+        )
+
+
+def require_number(name, value, *, least=-math.inf, most=math.inf):
+    """A finite Python number, least <= value <= most."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} must be a number, got {type(value).__name__}")
+    if not math.isfinite(value) or not least <= value <= most:
+        raise ValueError(f"{name} must be finite and in [{least}, {most}], got {value}")
+
+
+def require_count(name, value, *, least=1):
+    """A Python integer, at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+
+
+def require_time(name, value, *, batch=None):
+    """A floating-point tensor (batch,): one time for each row."""
+    require_tensor(name, value, ndim=1)
+    if batch is not None and len(value) != batch:
+        raise ValueError(f"{name} must have shape ({batch},), one for each row, got {len(value)}")
+
+
+def require_finite(name, value):
+    """No NaN and no infinity. For entry points only."""
+    if not torch.isfinite(value).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity in it")
+
+
+def require_time_values(name, value):
+    """Every time in [0, 1], which NaN is not. For entry points only."""
+    if not ((value >= 0) & (value <= 1)).all():
+        raise ValueError(f"{name} must lie in [0, 1] (1 is noise, 0 is data), got {value.tolist()}")

@@ -8,24 +8,34 @@ Only what ipywidgets 7.7.1 and 8 both have is used, and of that only what works 
 and no `Play` (they differ between the two).
 """
 
+import asyncio
 import base64
 import html
 import math
 import numbers
-import os
+import signal
 import sys
+import threading
+import time
 import traceback
 import weakref
 from dataclasses import dataclass, field
 
 import ipywidgets
+from IPython import get_ipython
+from IPython.display import display
 
 from helpers.drawing import Painter
-from helpers.film import film
+from helpers.film import display_how_to_run, film, showing_stills
 
 __all__ = ["Explorer", "checkbox", "choice", "explore", "film", "log_slider", "slider"]
 
-READOUT_WIDTH = "4.5em"
+# A change that comes this long after the last picture is drawn at once. Within a burst (seconds):
+PAUSE = 0.1
+SETTLE = (
+    0.004  # wait for the next change that is already under way; a kernel takes 1 to 2 ms for each
+)
+LONGEST = 0.1  # but never keep the learner waiting longer than this for a picture
 
 
 @dataclass
@@ -69,7 +79,7 @@ def slider(low, high, value=None, step=None, label=None, format=None, unit=""):
     return Control(kind, cast(value), label, unit, traits)
 
 
-def log_slider(low, high, value=1.0, label=None, format=".3~g", unit=""):
+def log_slider(low, high, value=1.0, label=None, format=".3g", unit=""):
     """A slider that moves by equal factors: `low`, `high` and `value` are the real values (0.01 to 100).
 
     An arrow key moves by a hundredth of the way. The rest is as for `slider`.
@@ -168,11 +178,6 @@ def _check_inside(name, value, low, high):
         raise ValueError(f"{name} must lie between {low} and {high}, got {value!r}")
 
 
-def showing_stills() -> bool:
-    """Whether notebooks are being built for readers without a kernel: then no widget may be published."""
-    return os.environ.get("HELPERS_STILL") == "1"
-
-
 class Explorer:
     """A view with its sliders; made by `explore`.
 
@@ -180,7 +185,7 @@ class Explorer:
         controls: dict from name to widget.
         image: the `ipywidgets.Image` that shows the picture.
         view: what was passed in; None once closed.
-        error: what went wrong in the last update, or "".
+        error: the traceback of the last update and the values that caused it, or "" if it went well.
     """
 
     def __init__(self, view, controls, still):
@@ -189,42 +194,58 @@ class Explorer:
         self.controls = {}
         self._made = []
         self._defaults = {name: control.value for name, control in controls.items()}
-        self._labels = {name: control.label or name for name, control in controls.items()}
+        self._labels = [control.label or name for name, control in controls.items()]
         self._painter = Painter(view)
-        self._dirty = False
         self._quiet = False
+        self._waiting = None
+        self._waiting_since = self._drawn_at = -math.inf
 
         view.update(**{**self._defaults, **still})
-        self._still_png = self._painter.png()
-        self._still_alt = self._painter.describe()
+        self._still = (self._painter.still(), self._painter.describe())
         if still:
             view.update(**self._defaults)
 
-        rows = [self._row(name, control) for name, control in controls.items()]
+        self._words = self._painter.describe()
         width, height = self._painter.size()
-        layout = ipywidgets.Layout(max_width="100%", height="auto")
         self.image = self._make(
             ipywidgets.Image,
             value=self._painter.encoded(),
             format="png",
             width=str(width),
             height=str(height),
-            layout=layout,
+            layout={"max_width": "100%", "height": "auto", "align_self": "flex-start"},
         )
-        self._words = self._make(ipywidgets.HTML, value=_hidden(self._still_alt))
-        self._message = self._make(ipywidgets.HTML, value="", layout={"min_height": "2.6em"})
-        reset = self._make(ipywidgets.Button, description="reset", layout={"width": "6em"})
-        handle = _weakly(self.reset)
-        reset.on_click(lambda _: handle())
-        box = self._make(ipywidgets.HBox, children=[*rows, reset], layout={"flex_flow": "row wrap"})
+        self._note = self._make(
+            ipywidgets.HTML,
+            value=_note(self._words),
+            layout={"flex": "1 1 auto", "min_width": "0", "height": "36px", "margin": "0 0 0 12px"},
+        )
+        reset = self._make(ipywidgets.Button, description="reset", layout={"width": "72px"})
+        grid = self._make(
+            ipywidgets.GridBox,
+            children=[self._row(name, control) for name, control in controls.items()],
+            layout={
+                "grid_template_columns": "repeat(auto-fit, minmax(min(100%, 400px), 1fr))",
+                "grid_gap": "0 24px",
+                "overflow": "hidden",
+            },
+        )
+        last_row = self._make(
+            ipywidgets.HBox, children=[reset, self._note], layout={"overflow": "hidden"}
+        )
         self._box = self._make(
-            ipywidgets.VBox, children=[box, self.image, self._words, self._message]
+            ipywidgets.VBox,
+            children=[grid, last_row, self.image],
+            layout={"width": "100%", "max_width": f"{width}px", "overflow": "hidden"},
         )
-        changed = _weakly(self._changed)
+
+        reset_soon, changed = _weakly(self.reset), _weakly(self._changed)
+        reset.on_click(lambda _: reset_soon())
         for widget in self.controls.values():
             widget.observe(lambda _: changed(), "value")
         self._finalizer = weakref.finalize(self, _close, self._made)
         self._finalizer.atexit = False
+        _replace_those_of_the_last_run(self)
 
     def _make(self, kind, **traits):
         widget = kind(**traits)
@@ -237,15 +258,18 @@ class Explorer:
             control.kind,
             value=control.value,
             description=label,
-            layout={"width": "420px"},
-            style={"description_width": f"{max(7, 0.62 * len(label)):.1f}em"},
+            layout={"width": "auto", "flex": "1 1 auto", "min_width": "0"},
+            style={"description_width": f"{max(6, 0.6 * len(label) + 0.6):.1f}em"},
             **control.traits,
         )
         self.controls[name] = widget
         if not control.unit:
             return widget
-        unit = self._make(ipywidgets.Label, value=control.unit)
-        return self._make(ipywidgets.HBox, children=[widget, unit])
+        unit = self._make(ipywidgets.Label, value=control.unit, layout={"flex": "0 0 auto"})
+        return self._make(ipywidgets.HBox, children=[widget, unit], layout={"overflow": "hidden"})
+
+    def __repr__(self):
+        return f"Explorer({_listed(self.values)})"
 
     @property
     def values(self) -> dict:
@@ -265,59 +289,117 @@ class Explorer:
     def close(self):
         """Remove the sliders and let go of the view. Safe to call twice."""
         self._finalizer()
-        self.view = None
-        self._painter = None
+        self.view = self._painter = None
+        self.image.value = b""
+        self._still = (b"", "closed")
+        _displayed.discard(self)
 
     def _changed(self):
+        """Draw now, or, in a burst of changes from the page, once those under way are in.
+
+        Drawing at every change would replay a fast drag after the mouse has stopped.
+        """
         if self._quiet or self.view is None:
             return
-        self._draw()
+        now = time.monotonic()
+        if not _from_the_page() or (self._waiting is None and now - self._drawn_at > PAUSE):
+            self._draw()
+            return
+        if self._waiting is None:
+            self._waiting_since = now
+        else:
+            self._waiting.cancel()
+        wait = min(SETTLE, max(0.0, self._waiting_since + LONGEST - now))
+        draw = _weakly(self._draw)
+        self._waiting = asyncio.get_running_loop().call_later(wait, _interruptible, draw)
 
     def _draw(self):
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+        if self.view is None:
+            return
         values = self.values
         try:
             self.view.update(**values)
             picture = self._painter.encoded()
             words = self._painter.describe()
-        except (Exception, KeyboardInterrupt):
-            self.error = traceback.format_exc()
-            last_line = self.error.strip().splitlines()[-1]
-            shown = ", ".join(f"{name}={value!r}" for name, value in values.items())
-            self._message.value = (
-                f"<pre style='margin:0;white-space:pre-wrap'>{html.escape(last_line)}\n"
-                f"with {html.escape(shown)}</pre>"
-            )
-            return
-        self.image.value = picture
-        self._words.value = _hidden(words)
-        if self.error:
-            self.error = ""
-            self._message.value = ""
+        except (Exception, KeyboardInterrupt) as error:
+            last_line = traceback.format_exception_only(error)[-1].strip()
+            self.error = f"{traceback.format_exc()}with {_listed(values)}"
+            self._note.value = _note(self._words, f"{last_line}\nwith {_listed(values)}")
+        else:
+            self.error, self._words = "", words
+            self.image.value = picture
+            self._note.value = _note(words)
+        self._drawn_at = time.monotonic()
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        data = {
-            "image/png": base64.b64encode(self._still_png).decode(),
-            "text/plain": self._still_alt,
-        }
-        metadata = {"image/png": {"alt": self._still_alt}}
+        picture, words = self._still
+        data = {"image/png": base64.b64encode(picture).decode(), "text/plain": words}
         if not showing_stills() and self.view is not None:
             data["application/vnd.jupyter.widget-view+json"] = {
                 "version_major": 2,
                 "version_minor": 0,
                 "model_id": self._box.model_id,
             }
-        return data, metadata
+        return data, {"image/png": {"alt": words}}
 
     def _ipython_display_(self):
-        from IPython.display import display
-
         data, metadata = self._repr_mimebundle_()
         display(data, metadata=metadata, raw=True)
         if showing_stills():
-            names = list(self._labels.values())
-            noun = "slider" if len(names) == 1 else "sliders"
-            line = f"Run this cell for the {noun}: {', '.join(names)}."
-            display({"text/plain": line, "text/markdown": f"*{line}*"}, raw=True)
+            display_how_to_run(self._labels)
+        elif self.view is not None:
+            _displayed.add(self)
+
+
+# An Explorer lives as long as someone holds it. One that is on show and held by nobody (`display(explore(
+# ...))`) is held here, until its cell makes a new one: ipywidgets itself would keep its widgets for ever.
+_displayed = set()
+_made_by_cell = {}
+
+
+def _replace_those_of_the_last_run(explorer):
+    """Close what an earlier run of the same cell made."""
+    request = _request()
+    if request.get("msg_type") != "execute_request":
+        return
+    run = request["header"]["msg_id"]
+    cell = request.get("metadata", {}).get("cellId") or hash(request["content"].get("code"))
+    last_run, made = _made_by_cell.get(cell, (None, ()))
+    if last_run != run:
+        for old in list(made):
+            old.close()
+        made = weakref.WeakSet()
+        _made_by_cell[cell] = (run, made)
+    made.add(explorer)
+
+
+def _request() -> dict:
+    """The message that the kernel is working on; empty where there is no kernel."""
+    kernel = getattr(get_ipython(), "kernel", None)
+    return (kernel.get_parent() or {}) if kernel is not None else {}
+
+
+def _from_the_page() -> bool:
+    """Whether a slider was moved in the page, and not by code in a cell, which expects its picture now."""
+    return _request().get("msg_type") == "comm_msg"
+
+
+def _interruptible(draw):
+    """Call `draw` from the kernel's loop, where it would ignore Ctrl-C, as though from a cell."""
+    if threading.current_thread() is not threading.main_thread():
+        draw()
+        return
+    try:
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            draw()
+        finally:
+            signal.signal(signal.SIGINT, before)
+    except KeyboardInterrupt:  # came between the lines above; past here it would end the kernel
+        pass
 
 
 def _weakly(method):
@@ -344,9 +426,19 @@ def _close(widgets):
     widgets.clear()
 
 
-def _hidden(words):
-    """Words for screen readers, out of sight and taking no room."""
-    return (
+def _listed(values):
+    return ", ".join(f"{name}={value!r}" for name, value in values.items())
+
+
+def _note(words, error=""):
+    """HTML: the error where there is one, and `words` for screen readers, which take no room."""
+    shown = (
+        "<div role='alert' style='color:#b00020;font-size:12px;line-height:17px;max-height:35px;"
+        f"overflow:auto;white-space:pre-wrap'>{html.escape(error)}</div>"
+        if error
+        else ""
+    )
+    return shown + (
         "<div role='status' style='position:absolute;width:1px;height:1px;overflow:hidden;"
-        f"clip-path:inset(50%)'>{html.escape(words)}</div>"
+        f"clip-path:inset(50%);white-space:nowrap'>{html.escape(words)}</div>"
     )

@@ -1,42 +1,266 @@
-"""Draws a view quickly: what stands still is drawn once, what moves is drawn over a copy of it."""
+"""Draws a view quickly: what stands still is drawn once, what moves is drawn over a copy of it.
 
-import io
+This is matplotlib's blitting, with two things that it leaves to its caller. The order is kept: what
+stands still but lies above something that moves (a spine over a bar, a legend over a curve) is kept as a
+transparent layer and laid over again, so the picture is the one that a full redraw gives. And what stands
+still is drawn anew whenever it was touched: limits, a title, the size, the camera of a 3-D plot.
+"""
+
+import struct
+import zlib
 
 import numpy as np
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from PIL import Image
+from matplotlib.spines import Spine
 
 
 class Painter:
-    """Turns a view (`figure`, `moving`, `update`, `describe`) into pictures. Sizes are in pixels."""
+    """Turns a view into pictures. A view has `figure`, and may have `moving` (artists) and `describe()`."""
 
     def __init__(self, view):
+        figure = getattr(view, "figure", None)
+        if not hasattr(figure, "savefig") or not callable(getattr(view, "update", None)):
+            raise TypeError(
+                "a view has `figure`, a matplotlib Figure, and `update(**values)`; "
+                f"{type(view).__name__} has not"
+            )
         self.view = view
-        self.figure = view.figure
-        if not isinstance(self.figure.canvas, FigureCanvasAgg):
-            FigureCanvasAgg(self.figure)
+        self.figure = figure
+        if not isinstance(figure.canvas, FigureCanvasAgg):
+            FigureCanvasAgg(figure)
+        self._touched = _Touched.of(figure)
+        self._drawn_as = None
+        self._background = None
+        self._layers = []
+        self._rows = None
 
-    def size(self):
+    def size(self) -> tuple[int, int]:
+        """(width, height) in pixels."""
         return self.figure.canvas.get_width_height()
 
-    def pixels(self) -> np.ndarray:
-        """The picture now: (height, width, 3) bytes, red, green, blue."""
-        self.figure.canvas.draw()
-        return np.asarray(self.figure.canvas.buffer_rgba())[..., :3]
+    def describe(self) -> str:
+        """The view's words for its picture, or "" where it has none."""
+        describe = getattr(self.view, "describe", None)
+        return describe() if describe else ""
 
     def encoded(self) -> bytes:
-        """The picture now, as PNG that is quick to make."""
-        buffer = io.BytesIO()
-        Image.fromarray(np.ascontiguousarray(self.pixels())).save(buffer, "PNG", compress_level=1)
-        return buffer.getvalue()
+        """The picture now as PNG. Quick to make, lossless, larger by a tenth than matplotlib's."""
+        pixels = self.pixels()
+        height, width, channels = pixels.shape
+        if self._rows is None or self._rows.shape != (height, 1 + width * channels):
+            self._rows = np.zeros((height, 1 + width * channels), np.uint8)
+        self._rows[:, 1:] = pixels.reshape(height, -1)
+        return png(self._rows, width)
 
-    def png(self) -> bytes:
-        """The picture now, as PNG to keep: same picture, same bytes."""
-        if hasattr(self.view, "png"):
-            return self.view.png()
-        return self.encoded()
+    def still(self) -> bytes:
+        """The picture now as PNG to keep in a notebook: same picture, same bytes."""
+        return self.view.png() if hasattr(self.view, "png") else self.encoded()
 
-    def describe(self) -> str:
-        if hasattr(self.view, "describe"):
-            return self.view.describe()
-        return "A picture with sliders; its view has no description."
+    def pixels(self) -> np.ndarray:
+        """The picture now, (height, width, 4) bytes; good until the next call."""
+        canvas = self.figure.canvas
+        moving = list(_flatten(getattr(self.view, "moving", None) or []))
+        if not moving or not self._can_layer(moving):
+            for artist in moving:
+                artist.set_animated(False)
+            self._drawn_as = None
+            canvas.draw()
+            return np.asarray(canvas.buffer_rgba())
+
+        if self._drawn_as is None or self._drawn_as != self._state(moving):
+            self._draw_layers(moving)
+        canvas.restore_region(self._background)
+        pixels = np.asarray(canvas.buffer_rgba())
+        renderer = canvas.get_renderer()
+        for artists, above in self._layers:
+            for artist in artists:
+                if hasattr(artist, "do_3d_projection"):
+                    artist.do_3d_projection()
+                artist.draw(renderer)
+            if above is not None:
+                above.lay_over(pixels)
+        self._drawn_as = self._state(moving)
+        return pixels
+
+    def _can_layer(self, moving) -> bool:
+        """Whether the order of drawing is known: not for artists inside a legend, a table or an inset,
+        nor where an axes lies over one in which something moves."""
+        direct = set(map(id, self.figure.get_children()))
+        for axes in self.figure.axes:
+            direct.update(map(id, axes.get_children()))
+        if not all(id(artist) in direct for artist in moving):
+            return False
+        stirred = {id(artist.axes) for artist in moving if artist.axes not in (None, artist)}
+        axes = sorted((a for a in self.figure.axes if a.get_visible()), key=lambda a: a.zorder)
+        return not any(
+            id(lower) in stirred and lower.bbox.overlaps(upper.bbox)
+            for i, lower in enumerate(axes)
+            for upper in axes[i + 1 :]
+        )
+
+    def _state(self, moving):
+        """What the layers depend on. Equal before and after `update`: they are still right."""
+        cameras = []
+        for axes in self.figure.axes:
+            cameras.append(axes.viewLim.bounds)
+            if hasattr(axes, "get_w_lims"):
+                cameras.append((*axes.get_w_lims(), axes.elev, axes.azim, axes.roll))
+        order = [(id(a), a.zorder, a.get_visible(), _depth(a)) for a in moving]
+        in_order = tuple(entry[0] for entry in sorted(order, key=lambda entry: -entry[3]))
+        return (
+            self._touched.count,
+            self.figure.dpi,
+            tuple(self.figure.get_size_inches()),
+            cameras,
+            [entry[:3] for entry in order],
+            in_order,
+        )
+
+    def _draw_layers(self, moving):
+        """Draw all that stands still, split at each artist that moves."""
+        figure, canvas = self.figure, self.figure.canvas
+        for artist in moving:
+            artist.set_animated(True)
+        canvas.draw()  # settles layout, 3-D order and tick labels before they are looked at
+        runs = self._runs(moving)
+        lifted = [artist for _, still in runs for artist in still]
+        figure_patch, engine = figure.patch.get_visible(), figure.get_layout_engine()
+        patches = [(axes.patch, axes.patch.get_visible()) for axes in figure.axes]
+        boxes = [a for a in figure.axes if hasattr(a, "get_w_lims") and a._axis3don]
+        others = [
+            artist
+            for parent in (figure, *figure.axes)
+            for artist in parent.get_children()
+            if not artist.get_animated() and artist not in figure.axes
+        ]
+        try:
+            _animate(lifted, True)
+            canvas.draw()
+            self._background = canvas.copy_from_bbox(figure.bbox)
+            self._layers = []
+            figure.set_layout_engine("none")
+            figure.patch.set_visible(False)
+            for patch, _ in patches:
+                patch.set_visible(False)
+            for axes in boxes:
+                axes.set_axis_off()
+            _animate(others, True)
+            for artists, still in runs:
+                above = None
+                if still:
+                    _animate(still, False)
+                    canvas.draw()
+                    above = _Layer.of(np.asarray(canvas.buffer_rgba()))
+                    _animate(still, True)
+                self._layers.append((artists, above))
+        finally:
+            _animate(others, False)
+            for patch, visible in patches:
+                patch.set_visible(visible)
+            for axes in boxes:
+                axes.set_axis_on()
+            figure.patch.set_visible(figure_patch)
+            figure.set_layout_engine(engine if engine is not None else "none")
+
+    def _runs(self, moving):
+        """[(artists that move, artists that stand still above them), ...] in the order of drawing."""
+        wanted = set(map(id, moving))
+        runs = []
+        parents = [*sorted(self.figure.axes, key=lambda a: a.zorder), self.figure]
+        for parent in parents:
+            left_out = set(map(id, [parent.patch, *self.figure.axes]))
+            if hasattr(parent, "get_w_lims"):  # a 3-D plot draws its box first, whatever its zorder
+                left_out.update(
+                    id(a) for a in parent.get_children() if isinstance(a, (Axis, Spine))
+                )
+            inside = False
+            for artist in sorted(parent.get_children(), key=lambda a: a.zorder):
+                if id(artist) in wanted:
+                    if not inside or runs[-1][1]:
+                        runs.append(([], []))
+                    runs[-1][0].append(artist)
+                    inside = True
+                elif inside and id(artist) not in left_out and artist.get_visible():
+                    runs[-1][1].append(artist)
+        return runs
+
+
+class _Layer:
+    """The pixels of what stands still above something that moves; most of a layer is empty."""
+
+    def __init__(self, where, colour, keep):
+        self.where, self.colour, self.keep = where, colour, keep
+
+    @classmethod
+    def of(cls, pixels):
+        flat = pixels.reshape(-1, 4)
+        where = np.flatnonzero(flat[:, 3])
+        if not len(where):
+            return None
+        alpha = flat[where, 3:].astype(np.float32) / 255
+        return cls(where, flat[where, :3] * alpha + 0.5, 1 - alpha)
+
+    def lay_over(self, pixels):
+        flat = pixels.reshape(-1, 4)
+        flat[self.where, :3] = flat[self.where, :3] * self.keep + self.colour
+
+
+class _Touched:
+    """Counts how often something that stands still in a figure was changed.
+
+    matplotlib tells a figure when one of its artists goes stale, save artists that are `animated`, as all
+    that move are.
+    """
+
+    def __init__(self, before):
+        self.count = 0
+        self.before = before
+
+    @classmethod
+    def of(cls, figure):
+        if not isinstance(figure.stale_callback, cls):
+            figure.stale_callback = cls(figure.stale_callback)
+        return figure.stale_callback
+
+    def __call__(self, figure, stale):
+        self.count += 1
+        if self.before is not None:
+            self.before(figure, stale)
+
+
+def _animate(artists, animated):
+    for artist in artists:
+        artist.set_animated(animated)
+
+
+def _flatten(artists):
+    """Artists out of lists and of matplotlib's containers (bars, error bars, stems)."""
+    for artist in artists:
+        if isinstance(artist, (list, tuple)):
+            yield from _flatten(artist)
+        elif artist is not None:
+            yield artist
+
+
+def _depth(artist):
+    """How far behind a collection or patch of a 3-D plot lies: the plot draws the farther first."""
+    if getattr(artist.axes, "computed_zorder", False) and hasattr(artist, "do_3d_projection"):
+        return artist.do_3d_projection()
+    return 0.0
+
+
+def png(rows: np.ndarray, width: int) -> bytes:
+    """PNG of `rows`, (height, 1 + channels * width) bytes with a 0 ("no filter") before each row.
+
+    Written here because it takes half the time of Pillow's, which tries five filters on every row.
+    """
+    height, length = rows.shape
+    colour_type = {3: 2, 4: 6}[(length - 1) // width]
+    header = struct.pack(">IIBBBBB", width, height, 8, colour_type, 0, 0, 0)
+    chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(rows, 1)), (b"IEND", b"")]
+    body = b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in chunks
+    )
+    return b"\x89PNG\r\n\x1a\n" + body

@@ -71,7 +71,7 @@ class RMSNorm(nn.Module):
         super().__init__()
         require_count("width", width)
         require_number("eps", eps, least=0)
-        self.eps = eps
+        self.width, self.eps = width, eps
         self.scale = nn.Parameter(torch.zeros(width))
 
     def reset_parameters(self):
@@ -79,11 +79,11 @@ class RMSNorm(nn.Module):
 
     def forward(self, hidden_states):
         """hidden_states (..., width) -> the same shape."""
-        require_tensor("hidden_states", hidden_states, width=len(self.scale))
+        require_tensor("hidden_states", hidden_states, width=self.width)
         return rms_norm(hidden_states, self.scale, self.eps)
 
     def extra_repr(self):
-        return f"{len(self.scale)}, eps={self.eps}"
+        return f"{self.width}, eps={self.eps}"
 
 
 class AdaRMSNorm(nn.Module):
@@ -98,7 +98,7 @@ class AdaRMSNorm(nn.Module):
         require_count("width", width)
         require_count("cond_dim", cond_dim)
         require_number("eps", eps, least=0)
-        self.width, self.eps = width, eps
+        self.width, self.cond_dim, self.eps = width, cond_dim, eps
         self.modulation = nn.Linear(cond_dim, 3 * width)
         self.reset_parameters()
 
@@ -119,7 +119,7 @@ class AdaRMSNorm(nn.Module):
     def scale_shift_gate(self, hidden_states, cond):
         """The three parts of the modulation, (batch, 1 or tokens, width) each."""
         require_tensor("hidden_states", hidden_states, ndim=3, width=self.width)
-        require_tensor("cond", cond, width=self.modulation.in_features)
+        require_tensor("cond", cond, width=self.cond_dim)
         batch, tokens, _ = hidden_states.shape
         if cond.shape[:-1] not in ((batch,), (batch, tokens)):
             raise ValueError(

@@ -50,12 +50,16 @@ def require_factor(name, value, target_name, target):
         )
 
 
-def require_number(name, value, *, least=-math.inf, most=math.inf):
-    """A finite Python number, least <= value <= most."""
+def require_number(name, value, *, least=None, above=None):
+    """A finite Python number, at least `least`, more than `above`."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} must be a number, got {type(value).__name__}")
-    if not math.isfinite(value) or not least <= value <= most:
-        raise ValueError(f"{name} must be finite and in [{least}, {most}], got {value}")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value}")
+    if least is not None and value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    if above is not None and value <= above:
+        raise ValueError(f"{name} must be more than {above}, got {value}")
 
 
 def require_count(name, value, *, least=1):
@@ -82,4 +86,5 @@ def require_finite(name, value):
 def require_time_values(name, value):
     """Every time in [0, 1], which NaN is not. For entry points only."""
     if not ((value >= 0) & (value <= 1)).all():
-        raise ValueError(f"{name} must lie in [0, 1] (1 is noise, 0 is data), got {value.tolist()}")
+        least, most = value.min().item(), value.max().item()
+        raise ValueError(f"{name} must lie in [0, 1] (1 noise, 0 data), got {least} to {most}")

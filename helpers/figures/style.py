@@ -9,6 +9,7 @@ import io
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 COLORS = {
     "input": "#222222",  # a vector before any norm; the residual trunk; data
@@ -73,10 +74,16 @@ class View:
         raise NotImplementedError
 
     def png(self) -> bytes:
-        """The whole picture as PNG bytes, with no date or version in them: same picture, same bytes."""
-        buffer = io.BytesIO()
-        self.figure.savefig(buffer, format="png", metadata={"Software": None})
-        return buffer.getvalue()
+        """The whole picture as PNG bytes, with no date or version in them: same picture, same bytes.
+
+        Kept in the notebooks, so it is kept small: 256 colours, which line drawings do not exceed visibly.
+        """
+        drawn = io.BytesIO()
+        self.figure.savefig(drawn, format="png", metadata={"Software": None})
+        small = io.BytesIO()
+        picture = Image.open(drawn).convert("RGB")
+        picture.quantize(256, dither=Image.Dither.NONE).save(small, format="png", optimize=True)
+        return small.getvalue()
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         alt = self.describe()

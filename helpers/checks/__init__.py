@@ -1,0 +1,8 @@
+"""Instant feedback on the exercises: `checks.lesson_01.exercise_2(answer)`.
+
+Each says whether an answer is right, or gives a hint about this wrong answer; none shows the solution.
+"""
+
+from helpers.checks import lesson_01
+
+__all__ = ["lesson_01"]

@@ -1,0 +1,43 @@
+"""What a check says about an answer."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Right or not, and why. Ends a cell as its message; in a test it is true or false."""
+
+    right: bool
+    message: str
+
+    def __bool__(self) -> bool:
+        return self.right
+
+    def __repr__(self) -> str:
+        return f"Right. {self.message}" if self.right else f"Not yet. {self.message}"
+
+
+def right(message: str) -> Feedback:
+    return Feedback(True, message)
+
+
+def hint(message: str) -> Feedback:
+    return Feedback(False, message)
+
+
+UNANSWERED = hint("Replace the ... by your answer and run the cell again.")
+
+
+def run(function, *arguments):
+    """Call a learner's function: (result, None), or (None, a hint) where it raises or returns nothing."""
+    if function is ...:
+        return None, UNANSWERED
+    if not callable(function):
+        return None, hint(f"A function is asked for, this is a {type(function).__name__}.")
+    try:
+        result = function(*arguments)
+    except Exception as error:  # whatever a learner's function raises belongs into the hint
+        return None, hint(f"Your function raised {type(error).__name__}: {error}")
+    if result is None or result is ...:
+        return None, hint("Your function returned nothing yet: fill it in, and end it with return.")
+    return result, None

@@ -1,0 +1,640 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 01 The geometry of two norms
+#
+# **What do LayerNorm and RMSNorm do to a vector?**
+#
+# The robot policy pi0.5 normalises with RMSNorm in every layer, and so do most recent language models. Before we can
+# ask why, we have to see what it does. At the end of this lesson you can
+#
+# - compute both norms of a short vector by hand,
+# - draw where they send it, and say which change of the input each of them ignores,
+# - say what `eps` costs, what `1 +` in `(1 + scale)` is for, and why statistics are kept in float32,
+# - say which part of "RMSNorm is cheaper" is true.
+#
+# About 45 minutes. Run the cells from the top; every slider can be dragged or moved with the arrow keys.
+
+# %% tags=["setup"]
+import sys
+from pathlib import Path
+
+roots = [p for p in (Path.cwd(), *Path.cwd().parents) if (p / "helpers" / "claims.py").is_file()]
+sys.path[:0] = [str(root) for root in roots[:1]]
+try:
+    from helpers import COLLECTION  # noqa: F401  (PyPI has another package of that name)
+except ImportError:
+    raise ImportError("Open this notebook inside its repository, which holds helpers/.") from None
+
+# %% tags=["parameters"]
+import torch
+
+from helpers import checks
+from helpers.claims import verdict
+from helpers.controls import choice, explore, log_slider, slider
+from helpers.figures import norm_geometry as figures
+from helpers.norms import layer_norm, rms_norm
+
+SEED = 0
+EPS = 1e-6
+WIDTH = 512
+
+# %% [markdown]
+# | symbol | in code | shape | meaning |
+# |---|---|---|---|
+# | $x$ | `x` | (d,) or (..., d) | a hidden state; the last dimension is normalised |
+# | $d$ | `WIDTH` | number | the number of entries |
+# | $\mu$ | `x.mean()` | number | the mean of the entries |
+# | $\mathrm{RMS}(x)$ | `rms(x)` | number | root of the mean square of the entries |
+# | $\mathbf 1$ | all-ones | (d,) | the direction in which all entries grow alike |
+# | $\gamma = 1 + s$ | `1 + scale` | (d,) | learned multipliers, one for each entry |
+# | $\epsilon$ | `EPS` | number | a small number inside the root, against division by zero |
+
+# %% [markdown]
+# ## 1. Two vectors
+#
+# LayerNorm subtracts the mean and divides by the standard deviation:
+#
+# $$\mathrm{LayerNorm}(x) = \frac{x - \mu}{\sqrt{\frac1d\sum_i (x_i-\mu)^2 + \epsilon}}$$
+#
+# RMSNorm only divides, by the root of the mean square:
+#
+# $$\mathrm{RMSNorm}(x) = \frac{x}{\sqrt{\frac1d\sum_i x_i^2 + \epsilon}}$$
+#
+# **Predict.** Take $[10, 11, 12]$ and $[101, 102, 103]$. Which norm sends both to the same vector? Roughly
+# what does the other one make of $[101, 102, 103]$?
+
+
+# %%
+def plain_layer_norm(x):
+    centred = x - x.mean(-1, keepdim=True)
+    variance = centred.square().mean(-1, keepdim=True)
+    return centred / (variance + EPS).sqrt()
+
+
+# %%
+def plain_rms_norm(x):
+    mean_square = x.square().mean(-1, keepdim=True)
+    return x / (mean_square + EPS).sqrt()
+
+
+# %%
+x = torch.tensor([10.0, 11.0, 12.0], dtype=torch.float64)
+x_prime = torch.tensor([101.0, 102.0, 103.0], dtype=torch.float64)
+for norm in (plain_layer_norm, plain_rms_norm):
+    for vector in (x, x_prime):
+        print(f"{norm.__name__:18}{vector.tolist()} -> {norm(vector).numpy().round(4)}")
+
+# %% [markdown]
+# These few lines are all there is to it. The collection's own versions, `helpers.norms.layer_norm` and `rms_norm`, do the
+# same with care for number formats (beat 6), and are used from here on.
+
+# %%
+for vector in (x, x_prime):
+    torch.testing.assert_close(plain_layer_norm(vector), layer_norm(vector))
+    torch.testing.assert_close(plain_rms_norm(vector), rms_norm(vector))
+
+# %% tags=["claim-3"]
+apart = {norm: float((norm(x) - norm(x_prime)).abs().max()) for norm in (layer_norm, rms_norm)}
+assert apart[layer_norm] < 1e-9 < 0.01 < apart[rms_norm]
+verdict(
+    3,
+    apart[layer_norm] < 1e-9 and apart[rms_norm] > 0.01,
+    f"largest difference {apart[layer_norm]:.0g} under LayerNorm, {apart[rms_norm]:.2f} under RMSNorm",
+)
+
+# %% [markdown]
+# <details><summary>The answer to the prediction</summary>
+#
+# LayerNorm sends both to the same vector: it sees only how the entries differ from their mean, and they differ by
+# $-1, 0, 1$ in both. RMSNorm sees a vector that is nearly $102$ in every entry, so its result is nearly $[1, 1, 1]$.
+#
+# </details>
+
+# %% [markdown]
+# ## 2. The picture behind it
+#
+# In three dimensions one can see both norms. The length of a vector with RMS 1 is $\sqrt d$, here $\sqrt 3$. So
+# RMSNorm moves $x$ along its own ray until it meets a **sphere** of radius $\sqrt 3$. LayerNorm first drops the part
+# of $x$ that lies along **all-ones**, the direction $[1, 1, 1]$; what is left has mean zero and lies in a plane.
+# Then it stretches that to the same length. So it can only ever end on a **circle**: where the plane cuts the sphere.
+
+
+# %%
+def rms(x):
+    return x.square().mean(-1).sqrt()
+
+
+generator = torch.Generator().manual_seed(SEED)
+vectors = 5 * torch.randn(1000, 3, generator=generator, dtype=torch.float64) + 4
+for norm in (layer_norm, rms_norm):
+    lengths = norm(vectors).norm(dim=-1)
+    print(f"{norm.__name__:10} first lengths {lengths[:3].numpy().round(6)}")
+
+# %% tags=["claim-4"]
+centred = vectors - vectors.mean(-1, keepdim=True)
+same_direction = torch.cosine_similarity(rms_norm(vectors), vectors).min()
+two_steps = (layer_norm(vectors) - rms_norm(centred)).abs().max()
+on_circle = layer_norm(vectors).sum(-1).abs().max()
+assert same_direction > 1 - 1e-9 and two_steps < 1e-9 and on_circle < 1e-9
+verdict(
+    4,
+    bool(same_direction > 1 - 1e-9 and two_steps < 1e-9),
+    f"1000 vectors: RMSNorm turns none (smallest cosine {same_direction:.9f}); "
+    f"LayerNorm is RMSNorm of the centred vector (largest difference {two_steps:.0e})",
+)
+
+# %% [markdown]
+# Below, $x = [10, 11, 12]$ stays (hollow points), and a second vector moves: $x' = \text{scale}\cdot x + \text{shift}$ (solid
+# points). It starts at $[101, 102, 103]$.
+#
+# **Predict.** Drag *shift* from 200 down to -200. What does the orange point of LayerNorm do? Where does the blue
+# point of RMSNorm start, and where does it end? At which shift do they meet?
+
+# %%
+sphere = figures.NormSphere(x, layer_norm, rms_norm)
+explore(sphere, shift=slider(-200, 200, 91, 1), scale=log_slider(0.01, 100, 1.0))
+
+# %% [markdown]
+# Notice, with the sliders or in the still picture:
+#
+# - The orange point stands still while you shift. The blue one runs along the sphere, towards the all-ones axis on one
+#   side or the other: the larger the mean, the more of the fixed length it takes.
+# - Scaling moves neither, as long as the shift is 0.
+# - At *scale* 0.01 the orange point does move a little, inwards. The entries then differ by so little that `eps` counts.
+
+# %% tags=["claim-2"]
+base = layer_norm(x)
+shifted = max(float((layer_norm(x + s) - base).abs().max()) for s in (-200, 7, 200))
+scaled = max(float((norm(100 * x) - norm(x)).abs().max()) for norm in (layer_norm, rms_norm))
+shrunk = 1 - float(layer_norm(0.01 * x).norm() / base.norm())
+flipped = all(torch.allclose(norm(-x), -norm(x)) for norm in (layer_norm, rms_norm))
+moved = float((rms_norm(x + 91) - rms_norm(x)).abs().max())
+assert shifted < 1e-9 and scaled < 1e-5 and 0 < shrunk < 0.01 and flipped and moved > 0.01
+verdict(
+    2,
+    "the scale is positive and eps is small against the variance (LayerNorm) or the mean square (RMSNorm)",
+    f"a shift moves LayerNorm by {shifted:.0g}, RMSNorm by {moved:.2f}; a scale of 100 moves either by less than "
+    f"{1e-5:.0e}; a scale of -1 flips both; at scale 0.01 eps shortens LayerNorm's result by {shrunk:.2%}",
+)
+
+# %% [markdown]
+# <details><summary>The answer to the prediction</summary>
+#
+# LayerNorm's point does not move at all. RMSNorm's starts near the all-ones axis, runs over the top of the circle and ends
+# near the other end of the axis. They meet where the mean is zero, at shift $-11$: then there is nothing for LayerNorm to drop.
+#
+# </details>
+
+# %% [markdown]
+# ## 3. gamma: the sphere becomes an ellipsoid
+#
+# After either norm a model multiplies each entry by a learned number, $\gamma_i$. pi0.5 writes it as
+# $1 + \text{scale}_i$ and starts every $\text{scale}_i$ at zero, so that nothing is changed at the start:
+#
+# $$y = (1 + \text{scale}) \odot \mathrm{RMSNorm}(x)$$
+#
+# **Predict.** RMSNorm keeps the direction of $x$. Does $y$ keep it too? What happens to the picture when one
+# $\text{scale}_i$ goes to $-1$?
+
+# %%
+v = torch.tensor([1.0, 2.0, -1.5], dtype=torch.float64)
+for scale in ([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]):
+    print(scale, rms_norm(v, torch.tensor(scale, dtype=torch.float64)).numpy().round(3))
+
+# %%
+ellipsoid = figures.GammaEllipsoid(v, rms_norm)
+explore(
+    ellipsoid,
+    scale_1=slider(-1.0, 1.0, 0.5),
+    scale_2=slider(-1.0, 1.0, 0.0),
+    scale_3=slider(-1.0, 1.0, -0.5),
+)
+
+# %% tags=["claim-5"]
+scale = torch.tensor([0.5, 0.0, -0.5], dtype=torch.float64)
+plain_at_zero = torch.equal(rms_norm(v, torch.zeros_like(scale)), rms_norm(v))
+as_multiplier = torch.allclose(rms_norm(v, scale), (1 + scale) * rms_norm(v))
+turned = torch.cosine_similarity(rms_norm(v, scale), v, dim=0).arccos().rad2deg()
+assert plain_at_zero and as_multiplier and turned > 10
+verdict(
+    5,
+    plain_at_zero and as_multiplier,
+    f"scale = 0 gives the plain norm bit for bit; scale = {scale.tolist()} turns v by {turned:.0f}°",
+)
+
+# %% [markdown]
+# <details><summary>The answer to the prediction</summary>
+#
+# Unequal multipliers stretch the sphere into an ellipsoid, and most vectors turn. So "RMSNorm keeps the direction" is true of
+# the norm and false of the layer, once gamma has learned something. At $\text{scale}_i = -1$ the ellipsoid is flat: feature $i$ is switched off.
+#
+# </details>
+
+# %% [markdown]
+# ## 4. What the 1 in (1 + scale) is for
+#
+# Starting gamma at 1, or starting scale at 0 and adding 1: the first output is the same. The story goes that the second
+# way trains more stably. Here is one feature whose gain the loss wants at 1.8, trained in both ways.
+#
+# **Predict.** With plain gradient steps, which of the two gets there first? And if weights decay towards zero?
+
+# %%
+FEATURE = torch.randn(64, generator=generator, dtype=torch.float64)
+TARGET = 1.8
+
+
+def train(weight_decay, steps=60):
+    paths = []
+    for start, one in (
+        (1.0, 0.0),
+        (0.0, 1.0),
+    ):  # gamma from 1; then scale from 0, used as 1 + scale
+        weight, path = torch.tensor(start, dtype=torch.float64, requires_grad=True), []
+        optimizer = torch.optim.SGD([weight], lr=0.05, weight_decay=weight_decay)
+        for _ in range(steps):
+            path.append(one + weight.item())
+            (gradient,) = torch.autograd.grad(
+                (((one + weight - TARGET) * FEATURE) ** 2).mean(), weight
+            )
+            weight.grad = gradient
+            optimizer.step()
+        paths.append(path)
+    return paths
+
+
+# %%
+explore(figures.GainPaths(train, TARGET), weight_decay=slider(0.0, 4.0, 1.0, 0.1))
+
+# %% [markdown]
+# There is a second difference, in how finely numbers are stored. Near 1 the next larger bfloat16 is $2^{-7}$ away; near 0
+# they lie much closer together. An update that is too small to reach the next number is lost.
+
+# %%
+gamma, scale = torch.ones((), dtype=torch.bfloat16), torch.zeros((), dtype=torch.bfloat16)
+for _ in range(100):
+    gamma, scale = gamma + 0.001, scale + 0.001
+print(f"100 steps of 0.001 in bfloat16: gamma = {gamma.item()}, 1 + scale = {1 + scale.item():.3f}")
+
+# %% tags=["claim-22"]
+plain, decayed = train(0.0), train(1.0)
+same_path = max(abs(a - b) for a, b in zip(*plain, strict=True))
+assert (
+    same_path < 1e-12
+    and decayed[0][-1] < decayed[1][-1]
+    and gamma.item() == 1.0
+    and scale.item() > 0.05
+)
+verdict(
+    22,
+    "weights decay or are stored in low precision",
+    f"plain gradient steps: the same path to {same_path:.0e}; with decay 1 the gain ends at {decayed[0][-1]:.2f} (gamma) "
+    f"and {decayed[1][-1]:.2f} (1 + scale); in bfloat16 100 steps of 0.001 move gamma by {gamma.item() - 1:.0f}, scale by {scale.item():.2f}",
+)
+
+# %% [markdown]
+# <details><summary>The answer to the prediction</summary>
+#
+# Neither: the two paths are one. The 1 is a constant, so both weights have the same gradient. Weight decay is what tells them
+# apart: it pulls gamma towards 0, a feature switched off, and $1 + \text{scale}$ towards 1, the plain norm. Whether a whole model
+# then trains more stably is not shown by this; it is a reason to expect it.
+#
+# </details>
+
+# %% [markdown]
+# ## 5. eps, and very small vectors
+#
+# Without $\epsilon$ a zero vector would be divided by zero. With it, a vector whose mean square is not large against $\epsilon$
+# comes out too short. $\epsilon$ stands **inside** the root, so the place to watch is $\mathrm{RMS}(x) = \sqrt\epsilon$.
+#
+# **Predict.** $\epsilon = 10^{-6}$. What is the RMS of the output for an input with RMS $10^{-3}$?
+
+# %%
+unit = rms_norm(torch.randn(64, generator=generator, dtype=torch.float64), eps=0.0)
+for size in (0.0, 1e-6, 1e-3, 1.0, 1e6):
+    print(f"RMS in {size:7.0e}   RMS out {float(rms(rms_norm(size * unit))):.6f}")
+
+# %%
+explore(
+    figures.EpsCurve(unit, lambda x, eps: rms_norm(x, eps=eps)), eps=log_slider(1e-12, 1e-2, 1e-6)
+)
+
+# %% tags=["claim-1"]
+at_root = float(rms(rms_norm(EPS**0.5 * unit)))
+thousandfold = float(rms(rms_norm(1000 * EPS**0.5 * unit)))
+turned_by = 1 - float(torch.cosine_similarity(rms_norm(1e-6 * unit), unit, dim=0))
+assert abs(at_root - 0.5**0.5) < 1e-9 and abs(thousandfold - 1) < 1e-6 and abs(turned_by) < 1e-12
+assert not rms_norm(torch.zeros(64)).any()
+verdict(
+    1,
+    "RMS(x) is large against sqrt(eps)",
+    f"output RMS {thousandfold:.7f} at 1000 sqrt(eps), {at_root:.4f} at sqrt(eps), zero stays zero; the direction is kept at every size",
+)
+
+# %% [markdown]
+# <details><summary>The answer to the prediction</summary>
+#
+# $10^{-3}$ is $\sqrt\epsilon$: mean square and $\epsilon$ are equal, so the result is $1/\sqrt 2$, about 0.71. Below that the
+# output shrinks in proportion to the input: RMSNorm stops being blind to scale.
+#
+# </details>
+
+# %% [markdown]
+# ## 6. Number formats
+#
+# Models run in 16-bit numbers. float16 has fine steps but ends at 65504; bfloat16 reaches as far as float32, in coarse
+# steps. RMSNorm squares its input, and squares leave a range quickly.
+#
+# **Predict.** At which entry does a float16 square overflow? What does RMSNorm then return: infinity, NaN, or something else?
+
+# %%
+for value in (255.0, 256.0):
+    pair = torch.tensor([value, 1.0], dtype=torch.float16)
+    print(
+        pair.tolist(),
+        "squares",
+        pair.square().tolist(),
+        "norm",
+        plain_rms_norm(pair).tolist(),
+        "helper",
+        rms_norm(pair).tolist(),
+    )
+
+# %% [markdown]
+# The cure is the same everywhere, in openpi too: convert to float32, take the statistics there, convert the result
+# back. That is what `helpers.norms.rms_norm` does, and the only difference from the plain version above.
+
+# %%
+pattern = torch.linspace(-0.9, 1.0, 16, dtype=torch.float64)
+formats = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32}
+precision = figures.Precision(pattern, formats, plain_rms_norm, rms_norm)
+explore(precision, magnitude=log_slider(1e-4, 1e4, 300.0), dtype=choice(list(formats)))
+
+# %%
+big = torch.tensor([300.0, -300.0, 300.0], dtype=torch.float16)
+assert not plain_rms_norm(big).any(), "divided by infinity: all zero"
+assert torch.equal(rms_norm(big), torch.tensor([1.0, -1.0, 1.0], dtype=torch.float16))
+coarse = (1000 * pattern).bfloat16()
+worst = [
+    float((norm(coarse).double() - rms_norm(coarse.double())).abs().max())
+    for norm in (plain_rms_norm, rms_norm)
+]
+assert worst[1] <= worst[0] and worst[1] < 2**-8 * float(rms_norm(coarse.double()).abs().max())
+
+# %% [markdown]
+# <details><summary>The answer to the prediction</summary>
+#
+# $256^2 = 65536$ is the first square of a whole number beyond 65504. It is stored as infinity, and a finite number divided by infinity is
+# **zero**. No error and no NaN: a silent zero. Very small float16 entries fail the other way round: their squares become
+# zero. bfloat16 never overflows here, but its mean square is rounded to about three digits. What error is left with
+# float32 statistics comes from rounding the result to the format.
+#
+# </details>
+
+# %% [markdown]
+# ## 7. Many dimensions: is the mean worth removing?
+#
+# Hidden states have hundreds of entries, and all-ones is only one direction among $d$. How much of a vector's
+# energy, $\sum x_i^2$, lies along it?
+#
+# **Predict.** For 512 random entries without a common mean: which share? Which mean is needed before half the
+# energy lies along all-ones?
+
+# %%
+random_vectors = torch.randn(500, WIDTH, generator=generator, dtype=torch.float64)
+share = random_vectors.mean(-1).square() / random_vectors.square().mean(-1)
+print(f"average share along all-ones {share.mean():.5f}, one part in d is {1 / WIDTH:.5f}")
+
+# %%
+explore(figures.MeanShare(random_vectors, layer_norm, rms_norm), mean=slider(0.0, 3.0, 0.0, 0.05))
+
+# %%
+angle = (
+    torch.cosine_similarity(layer_norm(random_vectors), rms_norm(random_vectors)).arccos().rad2deg()
+)
+half = (random_vectors + 1).mean(-1).square() / (random_vectors + 1).square().mean(-1)
+assert 0.5 < share.mean() * WIDTH < 2 and angle.median() < 3 and abs(half.median() - 0.5) < 0.05
+print(
+    f"without a mean the two norms differ by {angle.median():.1f}° (median); with mean 1 the share is {half.median():.2f}"
+)
+
+# %% [markdown]
+# So the question is how large the mean of real hidden states is. Gupta, Ozdemir, Gong and Anumanchipalli (Findings
+# of EACL 2026, pp. 375-407) looked at trained language models, with LayerNorm and with RMSNorm. They report that
+# on average the hidden states of all of them have almost no part along all-ones, in training and in use. If that is so,
+# LayerNorm's first step removes next to nothing, and dropping it costs little. That is their measurement; this notebook
+# has no language model to repeat it on, and only shows what follows from a small mean.
+#
+# <details><summary>The answer to the prediction</summary>
+#
+# One part in $d$, about 0.2%: all-ones is a direction like any other. With standard deviation 1, a mean of 1 puts half of
+# the energy there, and the two norms then point about 45° apart.
+#
+# </details>
+
+# %% [markdown]
+# ## 8. Cost, told straight
+#
+# RMSNorm needs one mean, LayerNorm two: the mean and then the variance. This is often given as the reason for its speed.
+#
+# **Predict.** How much faster is RMSNorm, written out as a formula? And with the fused functions that torch ships?
+
+# %% tags=["claim-6"]
+reductions = {}
+for norm in (plain_layer_norm, plain_rms_norm):
+    graph = torch.fx.symbolic_trace(norm).graph
+    reductions[norm.__name__] = sum(node.target == "mean" for node in graph.nodes)
+assert reductions == {"plain_layer_norm": 2, "plain_rms_norm": 1}
+verdict(
+    6,
+    reductions["plain_rms_norm"] == reductions["plain_layer_norm"] - 1,
+    f"means taken by the formulas: {reductions['plain_layer_norm']} and {reductions['plain_rms_norm']}; "
+    "which is faster depends on the code, measured in the lesson",
+)
+
+# %% tags=["measured"]
+from torch.utils.benchmark import Timer
+
+batch = torch.randn(2048, 1024)
+fused_layer_norm, fused_rms_norm = torch.nn.LayerNorm(1024), torch.nn.RMSNorm(1024)
+print("one thread, input (2048, 1024), float32")
+for way in ("plain", "fused"):
+    codes = [f"{way}_{norm}(batch)" for norm in ("layer_norm", "rms_norm")]
+    layer, root = (
+        Timer(code, globals=globals()).blocked_autorange(min_run_time=0.4).median * 1e3
+        for code in codes
+    )
+    print(
+        f"{way}: LayerNorm {layer:.2f} ms, RMSNorm {root:.2f} ms, LayerNorm / RMSNorm = {layer / root:.2f}"
+    )
+
+# %% [markdown]
+# A ratio above 1 says that RMSNorm was faster, below 1 that LayerNorm was. These are times of one machine, so
+# nothing is asserted; run the cell to see yours.
+#
+# <details><summary>What to make of it</summary>
+#
+# The two rows need not agree. The formulas differ by one mean and one subtraction, each a pass over memory. The fused functions do everything
+# in one pass, and which is faster depends on how well each was written, not on the formula. "RMSNorm is
+# simpler" is a statement about arithmetic; about time, measure.
+#
+# </details>
+
+# %% [markdown]
+# ## Where the story is only partly true
+#
+# - *RMS is 1 afterwards*: unless the vector is small against $\sqrt\epsilon$ (beat 5).
+# - *RMSNorm ignores scale*: a positive one. A negative factor flips the sign of the result (beat 2).
+# - *RMSNorm keeps the direction*: the norm does, the layer with its learned gamma does not (beat 3).
+# - *(1 + scale) trains more stably*: under plain gradient steps it changes nothing at all (beat 4).
+# - *RMSNorm is cheaper*: it takes one mean fewer; whether that shows in time depends on the code that runs (beat 8).
+
+# %% [markdown]
+# ## Exercises
+#
+# Replace the `...`, run the cell, read the answer. Solutions are folded below each.
+#
+# **Exercise 1 (compute).** Which number $s$ must be added to every entry of $[10, 11, 12]$ so that both norms give the same result?
+
+# %%
+shift = ...
+checks.lesson_01.exercise_1(shift)
+
+# %% [markdown] tags=["solution"]
+# <details><summary>Solution</summary>
+#
+# ```python
+# shift = -11
+# checks.lesson_01.exercise_1(shift)
+# ```
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 2 (build).** Write LayerNorm, for `x` of shape (..., d), with `rms_norm` as the only norm you call.
+
+# %%
+my_layer_norm = ...  # a function of x
+checks.lesson_01.exercise_2(my_layer_norm)
+
+# %% [markdown] tags=["solution"]
+# <details><summary>Solution</summary>
+#
+# ```python
+# def my_layer_norm(x):
+#     return rms_norm(x - x.mean(-1, keepdim=True))
+#
+#
+# checks.lesson_01.exercise_2(my_layer_norm)
+# ```
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 3 (derive).** Scaling $x$ changes nothing in $\mathrm{RMSNorm}(x)$. So its Jacobian $J$, the (d, d) matrix of the derivatives of output $i$ by
+# input $j$, must send the direction $x$ itself to zero. Derive $J$, without $\epsilon$, and write it as a function of $x$ (d,).
+
+# %%
+jacobian = ...  # a function of x
+checks.lesson_01.exercise_3(jacobian)
+
+# %% [markdown] tags=["solution"]
+# <details><summary>Solution</summary>
+#
+# With $r = \mathrm{RMS}(x)$, $\partial r / \partial x_j = x_j / (d\,r)$, and the product rule gives
+# $J = \frac1r \left(I - \frac{x x^\top}{d\,r^2}\right) = \frac1r\left(I - \frac{x x^\top}{\lVert x\rVert^2}\right)$:
+# a projection that removes the direction of $x$, divided by the RMS.
+#
+# ```python
+# def jacobian(x):
+#     projection = torch.eye(len(x), dtype=x.dtype) - torch.outer(x, x) / x.square().sum()
+#     return projection / rms(x)
+#
+#
+# checks.lesson_01.exercise_3(jacobian)
+# ```
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 4 (explain with an experiment).** Find a float16 vector with no entry larger than 300 that `plain_rms_norm` sends to zero
+# everywhere, while `rms_norm` gets it right. Say in one sentence what happened.
+
+# %%
+vector = ...
+checks.lesson_01.exercise_4(vector)
+
+# %% [markdown] tags=["solution"]
+# <details><summary>Solution</summary>
+#
+# One entry of 256 or more is enough, if the mean of the squares is then infinite too. All entries are divided by infinity, also the small ones.
+#
+# ```python
+# vector = torch.tensor([256.0, 1.0, -2.0], dtype=torch.float16)
+# print(plain_rms_norm(vector), rms_norm(vector))
+# checks.lesson_01.exercise_4(vector)
+# ```
+#
+# </details>
+
+# %% [markdown]
+# ## Quiz
+#
+# Five questions; answer each before you open it.
+#
+# <details><summary>1. Name a change of x that LayerNorm ignores and RMSNorm does not.</summary>
+#
+# Adding the same number to all entries.
+#
+# </details>
+#
+# <details><summary>2. On which set do all results of LayerNorm lie, in three dimensions?</summary>
+#
+# On a circle: where the sphere of radius $\sqrt3$ meets the plane of vectors with mean zero.
+#
+# </details>
+#
+# <details><summary>3. The input has RMS 0.001 and eps is 1e-6. Is the result's RMS about 1?</summary>
+#
+# No, about 0.71: mean square and eps are equal.
+#
+# </details>
+#
+# <details><summary>4. Why are the statistics of a float16 model taken in float32?</summary>
+#
+# From 256 on a square overflows to infinity, and the norm returns zeros without an error.
+#
+# </details>
+#
+# <details><summary>5. Does (1 + scale) train differently from gamma under plain gradient steps?</summary>
+#
+# No, the path is the same. Weight decay and low precision tell them apart.
+#
+# </details>
+
+# %% [markdown]
+# ## Summary
+#
+# $$\mathrm{RMSNorm}(x) = \frac{x}{\sqrt{\frac1d\sum x_i^2+\epsilon}}\,,\qquad \mathrm{LayerNorm}(x) = \mathrm{RMSNorm}(x-\mu)\,,\qquad
+# y = (1+\text{scale})\odot\mathrm{RMSNorm}(x)$$
+#
+# RMSNorm: along its ray to the sphere of radius $\sqrt d$. LayerNorm: into the plane of mean zero first. Statistics in float32, eps inside the root.
+#
+# **Next:** lesson 02 asks what attention does with a hidden state that is ten times too large, and why a norm in front of it helps.
+#
+# **References**
+#
+# - J. L. Ba, J. R. Kiros, G. E. Hinton, *Layer Normalization*, 2016, arXiv:1607.06450
+# - B. Zhang, R. Sennrich, *Root Mean Square Layer Normalization*, NeurIPS 2019, arXiv:1910.07467
+# - A. Gupta, A. Ozdemir, C. Gong, G. Anumanchipalli, *Geometric Interpretation of Layer Normalization and a Comparative Analysis with RMSNorm*, Findings of EACL 2026, pp. 375-407
+# - Physical Intelligence, openpi, `src/openpi/models/gemma.py`: the RMSNorm of pi0 and pi0.5

@@ -296,6 +296,11 @@ def check_zero_init(model):
             hidden_states, cond = _random_input(module, module.feed_forward_norm)
             if not torch.equal(module(hidden_states, cond), hidden_states):
                 not_identity.append(name)
+            for gate_name in ("attention_gate", "feed_forward_gate"):
+                gate = getattr(module, gate_name, None)
+                if gate is not None:
+                    gates += 1
+                    open_gates += [f"{name}.{gate_name}"] if gate.any() else []
     if blocks + gates == 0:
         raise ValueError("model must have blocks or AdaRMSNorms to check, got none")
     return ZeroInitReport(blocks, gates, tuple(not_identity), tuple(open_gates))

@@ -12,14 +12,12 @@ import asyncio
 import base64
 import html
 import math
-import numbers
 import signal
 import sys
 import threading
 import time
 import traceback
 import weakref
-from dataclasses import dataclass, field
 
 import ipywidgets
 from IPython import get_ipython
@@ -27,101 +25,14 @@ from IPython.display import display
 
 from helpers.drawing import Painter
 from helpers.film import display_how_to_run, film, showing_stills
+from helpers.sliders import checkbox, choice, control, log_slider, slider
 
 __all__ = ["Explorer", "checkbox", "choice", "explore", "film", "log_slider", "slider"]
 
-# A change that comes this long after the last picture is drawn at once. Within a burst (seconds):
-PAUSE = 0.1
-SETTLE = (
-    0.004  # wait for the next change that is already under way; a kernel takes 1 to 2 ms for each
-)
-LONGEST = 0.1  # but never keep the learner waiting longer than this for a picture
-
-
-@dataclass
-class Control:
-    """What one slider, menu or checkbox is to be; `explore` makes the widget when it knows the name."""
-
-    kind: type
-    value: object
-    label: str | None = None
-    unit: str = ""
-    traits: dict = field(default_factory=dict)
-
-
-def slider(low, high, value=None, step=None, label=None, format=None, unit=""):
-    """A linear slider from `low` to `high`; integers give an integer slider.
-
-    Args:
-        value: where it starts and what "reset" returns to; the middle if left out.
-        step: one press of an arrow key; 1 for integers, a hundredth of the way otherwise.
-        label: the name shown; the keyword's own name if left out.
-        format: how the value is shown, as in d3-format (".2f", "d", ".0%").
-        unit: a few letters after the value, such as "°" or "steps".
-    """
-    _check_range(low, high)
-    whole = all(isinstance(v, numbers.Integral) for v in (low, high, step or 1))
-    whole = whole and (value is None or isinstance(value, numbers.Integral))
-    if value is None:
-        value = (low + high) // 2 if whole else (low + high) / 2
-    _check_inside("value", value, low, high)
-    if step is None:
-        step = 1 if whole else (high - low) / 100
-    if not step > 0:
-        raise ValueError(f"step must be above 0, got {step!r}")
-    kind, cast = (ipywidgets.IntSlider, int) if whole else (ipywidgets.FloatSlider, float)
-    traits = {
-        "min": cast(low),
-        "max": cast(high),
-        "step": cast(step),
-        "readout_format": format or ("d" if whole else ".2f"),
-    }
-    return Control(kind, cast(value), label, unit, traits)
-
-
-def log_slider(low, high, value=1.0, label=None, format=".3g", unit=""):
-    """A slider that moves by equal factors: `low`, `high` and `value` are the real values (0.01 to 100).
-
-    An arrow key moves by a hundredth of the way. The rest is as for `slider`.
-    """
-    _check_range(low, high)
-    if low <= 0:
-        raise ValueError(f"low must be above 0 for a logarithmic slider, got {low!r}")
-    _check_inside("value", value, low, high)
-    lowest, highest = math.log10(low), math.log10(high)
-    traits = {
-        "base": 10,
-        "min": lowest,
-        "max": highest,
-        "step": (highest - lowest) / 100,
-        "readout_format": format,
-    }
-    return Control(ipywidgets.FloatLogSlider, float(value), label, unit, traits)
-
-
-def choice(options, value=None, label=None):
-    """A menu. `options` is a list of values, or a dict from what is shown to the value it stands for."""
-    if isinstance(options, dict):
-        pairs = list(options.items())
-    elif isinstance(options, (list, tuple)):
-        pairs = [(str(option), option) for option in options]
-    else:
-        raise TypeError(f"options must be a list or a dict, got {type(options).__name__}")
-    if not pairs:
-        raise ValueError("options is empty: a menu needs at least one")
-    allowed = [option for _, option in pairs]
-    if value is None:
-        value = allowed[0]
-    if value not in allowed:
-        raise ValueError(f"value must be one of {allowed}, got {value!r}")
-    return Control(ipywidgets.Dropdown, value, label, "", {"options": pairs})
-
-
-def checkbox(value=False, label=None):
-    """A box to tick: True or False."""
-    if not isinstance(value, bool):
-        raise TypeError(f"value must be True or False, got {value!r}")
-    return Control(ipywidgets.Checkbox, value, label, "", {"indent": False})
+# In a burst of changes a picture waits this long for the next change (seconds), which may be under way:
+# a kernel takes 1 to 2 ms for each. But no one waits for a picture longer than LONGEST.
+SETTLE = 0.004
+LONGEST = 0.1
 
 
 def explore(view, *, still=None, **controls):
@@ -140,42 +51,8 @@ def explore(view, *, still=None, **controls):
     """
     if not controls:
         raise ValueError("explore needs at least one slider, such as shift=(-200, 200)")
-    controls = {name: _control(name, given) for name, given in controls.items()}
+    controls = {name: control(name, given) for name, given in controls.items()}
     return Explorer(view, controls, still or {})
-
-
-def _control(name, given):
-    if isinstance(given, Control):
-        return given
-    if isinstance(given, bool):
-        return checkbox(given)
-    if isinstance(given, tuple) and len(given) in (2, 3) and _all_numbers(given):
-        low, high, *step = given
-        return slider(low, high, step=step[0] if step else None)
-    if isinstance(given, (list, dict)):
-        return choice(given)
-    raise TypeError(
-        f"{name} must be slider(...), log_slider(...), choice(...), checkbox(...), a pair of numbers, "
-        f"a list or a bool; got {given!r}"
-    )
-
-
-def _all_numbers(values):
-    return all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in values)
-
-
-def _check_range(low, high):
-    if not _all_numbers((low, high)):
-        raise TypeError(f"low and high must be numbers, got {low!r} and {high!r}")
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ValueError(f"low must be below high, both finite, got {low!r} and {high!r}")
-
-
-def _check_inside(name, value, low, high):
-    if not _all_numbers((value,)):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if not low <= value <= high:
-        raise ValueError(f"{name} must lie between {low} and {high}, got {value!r}")
 
 
 class Explorer:
@@ -239,6 +116,7 @@ class Explorer:
             layout={"width": "100%", "max_width": f"{width}px", "overflow": "hidden"},
         )
 
+        self._box.add_class("explore")
         reset_soon, changed = _weakly(self.reset), _weakly(self._changed)
         reset.on_click(lambda _: reset_soon())
         for widget in self.controls.values():
@@ -255,7 +133,7 @@ class Explorer:
     def _row(self, name, control):
         label = control.label or name
         widget = self._make(
-            control.kind,
+            getattr(ipywidgets, control.kind),
             value=control.value,
             description=label,
             layout={"width": "auto", "flex": "1 1 auto", "min_width": "0"},
@@ -302,16 +180,17 @@ class Explorer:
         if self._quiet or self.view is None:
             return
         now = time.monotonic()
-        if not _from_the_page() or (self._waiting is None and now - self._drawn_at > PAUSE):
+        first = self._waiting is None
+        if first:
+            self._waiting_since = now
+        late = now - (self._drawn_at if first else self._waiting_since) > LONGEST
+        if late or not _from_the_page():
             self._draw()
             return
-        if self._waiting is None:
-            self._waiting_since = now
-        else:
+        if not first:
             self._waiting.cancel()
-        wait = min(SETTLE, max(0.0, self._waiting_since + LONGEST - now))
         draw = _weakly(self._draw)
-        self._waiting = asyncio.get_running_loop().call_later(wait, _interruptible, draw)
+        self._waiting = asyncio.get_running_loop().call_later(SETTLE, _interruptible, draw)
 
     def _draw(self):
         if self._waiting is not None:

@@ -1,0 +1,164 @@
+"""What sliders may be asked for: `slider`, `log_slider`, `choice`, `checkbox`. Knows no widget library."""
+
+import math
+import numbers
+import re
+from dataclasses import dataclass, field
+
+# What both Python's format and the page's d3-format understand in the same way.
+FORMAT = re.compile(r"[+]?,?(\.\d+)?[defg%]")
+MOST_FRAMES = 400
+
+
+@dataclass
+class Control:
+    """What one slider, menu or checkbox is to be; `explore` makes the widget when it knows the name."""
+
+    kind: str
+    value: object
+    label: str | None = None
+    unit: str = ""
+    traits: dict = field(default_factory=dict)
+
+    def positions(self, frames: int) -> list[tuple[object, str]]:
+        """The (value, text) of each frame of a film: every option of a menu, every step of a slider of
+        integers, `frames` values spread evenly (by equal factors on a logarithmic slider) else."""
+        if self.kind == "Dropdown":
+            found = [(option, text) for text, option in self.traits["options"]]
+        elif self.kind == "Checkbox":
+            found = [(False, "off"), (True, "on")]
+        else:
+            found = [(value, self.text(value)) for value in self._spread(frames)]
+        if len(found) > MOST_FRAMES:
+            raise ValueError(
+                f"a film has at most {MOST_FRAMES} frames, this slider has {len(found)}"
+            )
+        return found
+
+    def _spread(self, frames):
+        low, high, step = (self.traits[name] for name in ("min", "max", "step"))
+        if self.kind == "IntSlider":
+            return list(range(low, high + 1, step))
+        ends = [low + (high - low) * i / (frames - 1) for i in range(frames)]
+        return [10**end for end in ends] if self.kind == "FloatLogSlider" else ends
+
+    def text(self, value) -> str:
+        """The value as the slider shows it, with its unit."""
+        shown = format(value, self.traits["readout_format"])
+        return f"{shown} {self.unit}" if self.unit else shown
+
+
+def slider(low, high, value=None, step=None, label=None, format=None, unit=""):
+    """A linear slider from `low` to `high`; integers give an integer slider.
+
+    Args:
+        value: where it starts and what "reset" returns to; the middle if left out.
+        step: one press of an arrow key; 1 for integers, a hundredth of the way otherwise.
+        label: the name shown; the keyword's own name if left out.
+        format: how the value is shown: ".2f", "d", ".3g", ".0%".
+        unit: a few letters after the value, such as "°" or "steps".
+    """
+    _check_range(low, high)
+    whole = all(isinstance(v, numbers.Integral) for v in (low, high, step or 1))
+    whole = whole and (value is None or isinstance(value, numbers.Integral))
+    if value is None:
+        value = (low + high) // 2 if whole else (low + high) / 2
+    _check_inside("value", value, low, high)
+    if step is None:
+        step = 1 if whole else (high - low) / 100
+    if not step > 0:
+        raise ValueError(f"step must be above 0, got {step!r}")
+    kind, cast = ("IntSlider", int) if whole else ("FloatSlider", float)
+    traits = {
+        "min": cast(low),
+        "max": cast(high),
+        "step": cast(step),
+        "readout_format": _checked(format or ("d" if whole else ".2f")),
+    }
+    return Control(kind, cast(value), label, unit, traits)
+
+
+def log_slider(low, high, value=1.0, label=None, format=".3g", unit=""):
+    """A slider that moves by equal factors: `low`, `high` and `value` are the real values (0.01 to 100).
+
+    An arrow key moves by a hundredth of the way. The rest is as for `slider`.
+    """
+    _check_range(low, high)
+    if low <= 0:
+        raise ValueError(f"low must be above 0 for a logarithmic slider, got {low!r}")
+    _check_inside("value", value, low, high)
+    lowest, highest = math.log10(low), math.log10(high)
+    traits = {
+        "base": 10,
+        "min": lowest,
+        "max": highest,
+        "step": (highest - lowest) / 100,
+        "readout_format": _checked(format),
+    }
+    return Control("FloatLogSlider", float(value), label, unit, traits)
+
+
+def choice(options, value=None, label=None):
+    """A menu. `options` is a list of values, or a dict from what is shown to the value it stands for."""
+    if isinstance(options, dict):
+        pairs = list(options.items())
+    elif isinstance(options, (list, tuple)):
+        pairs = [(str(option), option) for option in options]
+    else:
+        raise TypeError(f"options must be a list or a dict, got {type(options).__name__}")
+    if not pairs:
+        raise ValueError("options is empty: a menu needs at least one")
+    allowed = [option for _, option in pairs]
+    if value is None:
+        value = allowed[0]
+    if value not in allowed:
+        raise ValueError(f"value must be one of {allowed}, got {value!r}")
+    return Control("Dropdown", value, label, "", {"options": pairs})
+
+
+def checkbox(value=False, label=None):
+    """A box to tick: True or False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"value must be True or False, got {value!r}")
+    return Control("Checkbox", value, label, "", {"indent": False})
+
+
+def control(name, given):
+    """The `Control` that was meant: given as one, or for short as (low, high), a list, a dict or a bool."""
+    if isinstance(given, Control):
+        return given
+    if isinstance(given, bool):
+        return checkbox(given)
+    if isinstance(given, tuple) and len(given) in (2, 3) and _all_numbers(given):
+        low, high, *step = given
+        return slider(low, high, step=step[0] if step else None)
+    if isinstance(given, (list, dict)):
+        return choice(given)
+    raise TypeError(
+        f"{name} must be slider(...), log_slider(...), choice(...), checkbox(...), a pair of numbers, "
+        f"a list or a bool; got {given!r}"
+    )
+
+
+def _checked(format):
+    if not FORMAT.fullmatch(format):
+        raise ValueError(f'format must be like ".2f", "d", ".3g" or ".0%", got {format!r}')
+    return format
+
+
+def _all_numbers(values):
+    return all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in values)
+
+
+def _check_range(low, high):
+    if not _all_numbers((low, high)):
+        raise TypeError(f"low and high must be numbers, got {low!r} and {high!r}")
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"low must be below high, both finite, got {low!r} and {high!r}")
+
+
+def _check_inside(name, value, low, high):
+    if not _all_numbers((value,)):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not low <= value <= high:
+        raise ValueError(f"{name} must lie between {low} and {high}, got {value!r}")

@@ -9,6 +9,7 @@ tagged `measured`, which print times.
 """
 
 import argparse
+import asyncio
 import hashlib
 import json
 import os
@@ -55,24 +56,29 @@ def read_source(source: Path) -> nbformat.NotebookNode:
     return notebook
 
 
-def execute(notebook: nbformat.NotebookNode, folder: Path = NOTEBOOKS) -> None:
-    """Run all cells in a fresh kernel started in `folder`; raises where a cell does."""
-    environment = {"HELPERS_STILL": "1", "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
-    before = dict(os.environ)
-    os.environ.update(environment)
-    try:
-        NotebookClient(
-            notebook,
-            timeout=600,
-            kernel_name="python3",
-            record_timing=False,
-            coalesce_streams=True,  # how prints are cut into outputs depends on time
-            extra_arguments=["--IPKernelApp.log_level=ERROR"],
-            resources={"metadata": {"path": str(folder)}},
-        ).execute()
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+def execute(notebook: nbformat.NotebookNode) -> None:
+    """`execute_async`, for a caller that has nothing else to do."""
+    asyncio.run(execute_async(notebook))
+
+
+async def execute_async(
+    notebook: nbformat.NotebookNode, folder: Path = NOTEBOOKS, environment: dict | None = None
+) -> None:
+    """Run all cells in a fresh kernel started in `folder`; raises where a cell does.
+
+    `environment` is added to this process's own for the kernel.
+    """
+    fixed = {"HELPERS_STILL": "1", "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
+    client = NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,  # how prints are cut into outputs depends on time
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],
+        resources={"metadata": {"path": str(folder)}},
+    )
+    await client.async_execute(env={**os.environ, **fixed, **(environment or {})})
     notebook.metadata = nbformat.from_dict(METADATA)
 
 
@@ -202,9 +208,11 @@ def main() -> int:
     for source in chosen:
         build(source)
     rows = collect_verdicts()
-    VERDICTS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+    VERDICTS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     readme = ROOT / "README.md"
-    readme.write_text(with_table(readme.read_text(), verdict_table(rows)))
+    readme.write_text(
+        with_table(readme.read_text(encoding="utf-8"), verdict_table(rows)), encoding="utf-8"
+    )
     return 0
 
 

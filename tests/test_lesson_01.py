@@ -1,0 +1,160 @@
+"""Lesson 01: its checks recognise right and wrong answers, and its pictures show what the norms return."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from helpers.checks import lesson_01
+from helpers.figures import norm_geometry
+from helpers.norms import layer_norm, rms_norm
+
+X = torch.tensor([10.0, 11.0, 12.0], dtype=torch.float64)
+
+
+def _rms(x):
+    return x.square().mean(-1, keepdim=True).sqrt()
+
+
+def _projection(x):
+    return torch.eye(len(x), dtype=x.dtype) - torch.outer(x, x) / x.square().sum()
+
+
+HALF = torch.float16
+RIGHT = {
+    "exercise_1": [-11, -11.0],
+    "exercise_2": [lambda x: rms_norm(x - x.mean(-1, keepdim=True))],
+    "exercise_3": [lambda x: _projection(x) / _rms(x)],
+    "exercise_4": [
+        torch.tensor([256.0, 1.0, -2.0], dtype=HALF),
+        torch.full((3,), -300.0, dtype=HALF),
+    ],
+}
+# Each wrong answer with a word of the hint that is meant for it and no other.
+WRONG = {
+    "exercise_1": [
+        (11, "sign"),
+        (0, "Without a shift"),
+        (5, "adds to the mean"),
+        (-3, "mean is then 8"),
+        ("eleven", "One number"),
+        (True, "One number"),
+        (math.nan, "finite"),
+        (..., r"Replace the \.\.\."),
+    ],
+    "exercise_2": [
+        (rms_norm, "still has its mean"),
+        (lambda x: rms_norm(x) - rms_norm(x).mean(-1, keepdim=True), "after the norm"),
+        (lambda x: rms_norm(x - x.mean()), "one mean over all rows"),
+        (lambda x: 2 * x, "Which one step"),
+        (lambda x: x[0], "shape"),
+        (lambda x: None, "returned nothing"),
+        (lambda x: 1 / 0, "ZeroDivisionError"),
+        (3, "function is asked for"),
+        (..., r"Replace the \.\.\."),
+    ],
+    "exercise_3": [
+        (_projection, "the size is not"),
+        (lambda x: torch.eye(len(x), dtype=x.dtype) / _rms(x), "RMS.x. as a constant"),
+        (
+            lambda x: torch.eye(len(x), dtype=x.dtype) / _rms(x) - torch.outer(x, x) / _rms(x) ** 3,
+            "factor 1/d",
+        ),
+        (lambda x: torch.ones(len(x), len(x), dtype=x.dtype), "should be zero"),
+        (lambda x: 7 * _projection(x), "other directions"),
+        (lambda x: x, "shape"),
+        (..., r"Replace the \.\.\."),
+    ],
+    "exercise_4": [
+        (torch.tensor([400.0, 1.0]), "do not overflow"),
+        (torch.tensor([1000.0, 1.0], dtype=HALF), "at most 300"),
+        (torch.tensor([200.0, 1.0], dtype=HALF), "survives"),
+        (torch.zeros(3, dtype=HALF), "Zero stays zero"),
+        (torch.tensor([math.inf, 1.0], dtype=HALF), "finite"),
+        (torch.zeros(2, 2, dtype=HALF), "one dimension"),
+        ([256.0], "one dimension"),
+        (..., r"Replace the \.\.\."),
+    ],
+}
+
+
+@pytest.mark.parametrize("name,answer", [(n, a) for n, answers in RIGHT.items() for a in answers])
+def test_right_answers(name, answer):
+    feedback = getattr(lesson_01, name)(answer)
+    assert feedback and repr(feedback).startswith("Right.")
+
+
+@pytest.mark.parametrize(
+    "name,answer,says", [(n, a, s) for n, answers in WRONG.items() for a, s in answers]
+)
+def test_wrong_answers_get_their_own_hint(name, answer, says):
+    import re
+
+    feedback = getattr(lesson_01, name)(answer)
+    assert not feedback and re.search(says, feedback.message), feedback
+
+
+def test_sphere_shows_what_the_norms_return():
+    view = norm_geometry.NormSphere(X, layer_norm, rms_norm)
+    start = view.images["layer_norm"]
+    for shift in (-200, -11, 0, 91, 200):
+        view.update(shift=shift, scale=1.0)
+        np.testing.assert_allclose(view.images["layer_norm"], start, atol=1e-9)
+        for name in ("layer_norm", "rms_norm"):
+            solid, flat = view.lines[name]
+            drawn = np.array(solid.get_data_3d())[:, 0]
+            np.testing.assert_allclose(drawn, view.images[name])
+            # The slice is the plane through the axis and x, so it must hold the point: same length.
+            assert np.hypot(*np.array(flat.get_data())[:, 0]) == pytest.approx(
+                np.linalg.norm(drawn)
+            )
+    view.update(shift=-11, scale=1.0)
+    np.testing.assert_allclose(view.images["layer_norm"], view.images["rms_norm"], atol=1e-6)
+
+
+def test_sphere_shrinks_by_eps_only_at_the_smallest_scale():
+    view = norm_geometry.NormSphere(X, layer_norm, rms_norm)
+    view.update(shift=0, scale=0.01)
+    assert 0.99 < np.linalg.norm(view.images["layer_norm"]) / math.sqrt(3) < 0.995
+    view.update(shift=0, scale=100)
+    assert np.linalg.norm(view.images["layer_norm"]) == pytest.approx(math.sqrt(3), abs=1e-7)
+
+
+def test_ellipsoid_survives_a_vanishing_image():
+    view = norm_geometry.GammaEllipsoid(torch.tensor([1.0, 2.0, -1.5]), rms_norm)
+    view.update(scale_1=-1.0, scale_2=-1.0, scale_3=-1.0)
+    assert "no direction left" in view.describe()
+    view.update(scale_1=0.5, scale_2=0.5, scale_3=0.5)
+    assert view.angle == pytest.approx(0, abs=1e-2)
+
+
+def test_eps_curve_bends_at_the_root():
+    unit = torch.ones(8, dtype=torch.float64)
+    view = norm_geometry.EpsCurve(unit, lambda x, eps: rms_norm(x, eps=eps))
+    for eps in (1e-12, 1e-6, 1e-2):
+        view.update(eps=eps)
+        at = np.interp(math.sqrt(eps), view.rms_in, view.rms_out)
+        assert at == pytest.approx(math.sqrt(0.5), abs=0.02)
+
+
+def test_precision_marks_the_overflow():
+    def own(x):
+        return x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
+
+    pattern = torch.linspace(-0.9, 1.0, 16, dtype=torch.float64)
+    view = norm_geometry.Precision(pattern, {"float16": torch.float16}, own, rms_norm)
+    view.update(magnitude=200.0, dtype="float16")
+    assert view.errors["naive"] < 0.01
+    view.update(magnitude=300.0, dtype="float16")
+    assert view.errors["naive"] > 1 and view.errors["careful"] < 1e-3
+    assert "inf" in view.describe()
+
+
+def test_mean_share_measures_the_mean():
+    vectors = torch.randn(200, 64, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    view = norm_geometry.MeanShare(vectors, layer_norm, rms_norm)
+    assert np.mean(view.share) == pytest.approx(1 / 64, rel=0.5)
+    view.update(mean=3.0)
+    assert np.median(view.share) == pytest.approx(0.9, abs=0.03)
+    assert np.median(view.angle) == pytest.approx(np.degrees(np.arctan(3)), abs=3)

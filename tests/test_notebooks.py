@@ -1,0 +1,214 @@
+"""Every notebook: it is what its source builds, keeps the collection's shape, and runs anywhere, offline.
+
+Each is executed twice in fresh kernels, once where it lies and once from an empty folder with the network
+blocked; both runs must print the same, save in cells tagged `measured`. After the second run the folded
+solutions of its exercises are run and must be right.
+"""
+
+import asyncio
+import re
+import statistics
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbclient.exceptions import CellExecutionError
+
+from tools import notebooks
+
+SOURCES = notebooks.sources()
+NAMES = [source.stem for source in SOURCES]
+
+# Runs in the kernel before the first cell. An audit hook sees every socket that Python code opens; the
+# kernel's own sockets are ZeroMQ's and are not Python's, so they go on working.
+BLOCKER = """
+import sys
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.bind", "socket.sendto"):
+        raise OSError(f"the network is blocked in this test: {event}")
+sys.addaudithook(refuse)
+"""
+
+
+@pytest.fixture(scope="module")
+def offline(tmp_path_factory):
+    """Environment of a kernel that cannot reach the network."""
+    home = tmp_path_factory.mktemp("ipython")
+    startup = home / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "00-block.py").write_text(BLOCKER)
+    return {"IPYTHONDIR": str(home)}
+
+
+def _solutions(notebook) -> list[str]:
+    """The code of the folded solutions, in order."""
+    found = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and "solution" in cell.metadata.get("tags", []):
+            (code,) = re.findall(r"```python\n(.*?)```", cell.source, re.DOTALL)
+            assert cell.source.startswith("<details>"), "a solution must be folded"
+            found.append(code)
+    return found
+
+
+def _printed(notebook) -> list:
+    """What the cells printed, without the cells that measure times."""
+    kept = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and "measured" not in cell.metadata.get("tags", []):
+            kept.append(cell.outputs)
+    return kept
+
+
+def test_every_source_has_a_notebook_and_every_notebook_a_source():
+    assert sorted(path.stem for path in notebooks.NOTEBOOKS.glob("*.ipynb")) == NAMES
+    assert NAMES, "no lesson at all"
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=NAMES)
+def test_is_what_its_source_builds(source):
+    assert not notebooks.differences(source)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=NAMES)
+def test_runs_twice_alike_and_its_solutions_are_right(source, tmp_path, offline):
+    solutions = _solutions(notebooks.read_source(source))
+    assert 3 <= len(solutions) <= 5
+    here, elsewhere = notebooks.read_source(source), notebooks.read_source(source)
+    cells = len(elsewhere.cells)
+    elsewhere.cells += [nbformat.v4.new_code_cell(code) for code in solutions]
+
+    async def both():
+        await asyncio.gather(
+            notebooks.execute_async(here),
+            notebooks.execute_async(elsewhere, tmp_path, offline),
+        )
+
+    asyncio.run(both())
+    added = elsewhere.cells[cells:]
+    del elsewhere.cells[cells:]
+    for number, (one, other) in enumerate(zip(_printed(here), _printed(elsewhere), strict=True)):
+        assert one == other, f"code cell {number} printed something else in the second run"
+    for number, cell in enumerate(added, start=1):
+        words = "".join(output.get("data", {}).get("text/plain", "") for output in cell.outputs)
+        assert words.startswith("Right."), f"solution {number}: {words or 'no feedback'}"
+    assert not list(tmp_path.iterdir()), "the notebook left files in the folder it was run from"
+
+
+def test_the_network_is_really_blocked(tmp_path, offline):
+    code = "import socket\nsocket.create_connection(('127.0.0.1', 9), timeout=1)"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    with pytest.raises(CellExecutionError, match="the network is blocked"):
+        asyncio.run(notebooks.execute_async(notebook, tmp_path, offline))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=NAMES)
+def test_keeps_the_shape_of_a_lesson(source):
+    notebook = notebooks.read_source(source)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    text = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    lines = [sum(bool(line.strip()) for line in cell.source.splitlines()) for cell in code]
+    words = sum(len(re.findall(r"[\w$\\]+", cell)) for cell in text)
+    assert len(code) <= 40 and max(lines) <= 20 and statistics.median(lines) <= 5
+    assert 1500 <= words <= 3200
+    assert text[0].startswith(f"# {source.stem[:2]} ")
+    whole = "\n".join(text)
+    beats = re.findall(r"^## \d\. ", whole, re.MULTILINE)
+    assert 3 <= len(beats) <= 8
+    assert len(re.findall(r"\*\*Predict\.?\*\*", whole)) >= len(beats)
+    for heading in (
+        "## Where the story is only partly true",
+        "## Exercises",
+        "## Quiz",
+        "## Summary",
+    ):
+        assert heading in whole, f"{heading} is missing"
+    assert "References" in whole and "<details>" in whole
+    assert whole.count("<details>") == whole.count("</details>")
+
+
+def test_the_setup_cell_is_the_same_everywhere():
+    cells = set()
+    for source in SOURCES:
+        (setup,) = [
+            cell.source
+            for cell in notebooks.read_source(source).cells
+            if "setup" in cell.metadata.get("tags", [])
+        ]
+        cells.add(setup)
+    (setup,) = cells
+    assert sum(bool(line.strip()) for line in setup.splitlines()) <= 8
+
+
+@pytest.mark.parametrize("foreign", [False, True], ids=["no helpers", "a foreign helpers package"])
+def test_without_the_helpers_the_setup_cell_says_what_to_do(tmp_path, foreign):
+    (setup,) = [
+        cell.source
+        for cell in notebooks.read_source(SOURCES[0]).cells
+        if "setup" in cell.metadata.get("tags", [])
+    ]
+    if foreign:
+        (tmp_path / "helpers.py").write_text("version = '0.2'")
+    # -S: without site-packages, where the collection's helpers are installed.
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", setup], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "Open this notebook inside" in done.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "spoil,says",
+    [
+        (lambda nb: nb.metadata.update(widgets={}), "widget state"),
+        (lambda nb: nb.cells[1].metadata.update(execution={"iopub": 1}), "execution times"),
+        (lambda nb: nb.cells[0].update(source="# other"), "differs from the source"),
+        (lambda nb: nb.cells.pop(), "cells, but the source has"),
+        (lambda nb: [c.update(outputs=[]) for c in nb.cells if "outputs" in c], "no picture"),
+        (lambda nb: nb.cells[1].update(execution_count=7), "run once each, in order"),
+        (
+            lambda nb: nb.cells[1].outputs.append(
+                nbformat.v4.new_output("stream", text="see /home/somebody/x")
+            ),
+            "a path of one machine",
+        ),
+        (
+            lambda nb: nb.cells[1].outputs.append(
+                nbformat.v4.new_output(
+                    "display_data", data={"application/vnd.jupyter.widget-view+json": {}}
+                )
+            ),
+            "a widget view",
+        ),
+    ],
+)
+def test_the_check_sees_what_must_not_be_committed(spoil, says, tmp_path, monkeypatch):
+    notebook = nbformat.read(notebooks.built(SOURCES[0]), as_version=4)
+    spoil(notebook)
+    monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path)
+    nbformat.write(notebook, notebooks.built(SOURCES[0]))
+    assert any(says in line for line in notebooks.differences(SOURCES[0]))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=NAMES)
+def test_every_picture_shows_without_a_kernel(source):
+    """As GitHub would: converted to HTML from what is committed, nothing run."""
+    from nbconvert import HTMLExporter
+
+    notebook = nbformat.read(notebooks.built(source), as_version=4)
+    pictures = [
+        output
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if "image/png" in output.get("data", {})
+    ]
+    page, _ = HTMLExporter().from_notebook_node(notebook)
+    assert len(re.findall(r"<img[^>]*data:image/png;base64,", page)) == len(pictures) >= 1
+    assert "interactive(children" not in page and "Error displaying widget" not in page
+    for picture in pictures:
+        assert picture.metadata["image/png"]["alt"].strip(), "a picture without words for it"
+    explored = len(
+        re.findall(r"^(?:explore|film)\(", source.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert page.count("Run this cell for the slider") >= explored

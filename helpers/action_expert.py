@@ -19,7 +19,14 @@ from helpers.blocks import (
 )
 from helpers.embeddings import ActionTimeMLP, TimeMLP
 from helpers.norms import AdaRMSNorm, RMSNorm
-from helpers.validation import require_count, require_shape, require_tensor, require_time
+from helpers.validation import (
+    require_count,
+    require_even,
+    require_heads,
+    require_shape,
+    require_tensor,
+    require_time,
+)
 
 CONDITIONINGS = {
     "adarms": "pi0.5: every norm of every layer is told the time",
@@ -55,10 +62,10 @@ class ExpertConfig:
     GEMMA_300M: ClassVar["ExpertConfig"]  # pi0.5's own
 
     def __post_init__(self):
-        for name in ("width", "depth", "mlp_width", "num_heads", "num_kv_heads", "head_dim"):
+        require_even("width", self.width)  # half sines, half cosines
+        for name in ("depth", "mlp_width", "action_dim", "horizon"):
             require_count(name, getattr(self, name))
-        for name in ("action_dim", "horizon"):
-            require_count(name, getattr(self, name))
+        require_heads(self.num_heads, self.num_kv_heads, self.head_dim)
         require_count("observation_dim", self.observation_dim, least=0)
 
 
@@ -219,6 +226,8 @@ class TwoExpertTransformer(nn.Module):
 
     def __init__(self, prefix_config, action_config, conditioning="adarms"):
         super().__init__()
+        if prefix_config.one_token or action_config.one_token:
+            raise ValueError("one_token must be False for both experts: they meet in attention")
         for name in ("depth", "num_heads", "num_kv_heads", "head_dim"):
             ours, theirs = getattr(prefix_config, name), getattr(action_config, name)
             if ours != theirs:
@@ -241,6 +250,11 @@ class TwoExpertTransformer(nn.Module):
     def encode_prefix(self, prefix_tokens, prefix_mask):
         """Keys and values of every layer, for tokens that all see each other -> `PrefixCache`."""
         require_tensor("prefix_tokens", prefix_tokens, ndim=3, width=self.prefix.final_norm.width)
+        if prefix_mask.shape != prefix_tokens.shape[:2]:
+            raise ValueError(
+                f"prefix_mask must have shape {tuple(prefix_tokens.shape[:2])}, "
+                f"got {tuple(prefix_mask.shape)}"
+            )
         mask = attention_mask(prefix_mask, torch.zeros_like(prefix_mask[0]))
         positions = token_positions(prefix_mask)
         keys_and_values = []

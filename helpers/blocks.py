@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from helpers.norms import AdaRMSNorm, RMSNorm, gated_residual
-from helpers.validation import require_count, require_tensor
+from helpers.validation import require_count, require_heads, require_tensor
 
 
 def attention_mask(input_mask, block_starts):
@@ -100,16 +100,11 @@ class Attention(nn.Module):
 
     def __init__(self, width, num_heads, num_kv_heads=None, head_dim=None):
         super().__init__()
+        require_count("width", width)
+        require_count("num_heads", num_heads)
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
-        for name, value in (("width", width), ("num_heads", num_heads)):
-            require_count(name, value)
-        require_count("num_kv_heads", num_kv_heads)
         head_dim = width // num_heads if head_dim is None else head_dim
-        require_count("head_dim", head_dim, least=2)
-        if num_heads % num_kv_heads:
-            raise ValueError(f"num_kv_heads must divide num_heads {num_heads}, got {num_kv_heads}")
-        if head_dim % 2:
-            raise ValueError(f"head_dim must be even for RoPE, got {head_dim}")
+        require_heads(num_heads, num_kv_heads, head_dim)
         self.width, self.head_dim = width, head_dim
         self.query = _dense(width, num_heads * head_dim)
         self.key = _dense(width, num_kv_heads * head_dim)

@@ -101,6 +101,7 @@ def reach_demonstrations(scene, seed=0):
 
     Returns normalised actions (n, HORIZON, 2); `to_waypoints` gives the plane's coordinates.
     """
+    _require_scene(scene)
     n = len(scene.goal)
     random = _generator(n, seed, least=1)
     left = torch.where(torch.rand(n, generator=random) < 0.5, 1.0, -1.0)
@@ -162,9 +163,13 @@ def passes_left(waypoints, scene):
     return ((beside * _left_of(ahead)[:, None]).sum(dim=-1)).gather(1, nearest[:, None])[:, 0] > 0
 
 
-def _on_scene(waypoints, scene):
+def _require_scene(scene):
     if not isinstance(scene, Scene):
         raise TypeError(f"scene must be a Scene, got {type(scene).__name__}")
+
+
+def _on_scene(waypoints, scene):
+    _require_scene(scene)
     _require_chunk("waypoints", waypoints)
     require_shape("waypoints", waypoints, (len(scene.goal), *waypoints.shape[1:]))
     return waypoints

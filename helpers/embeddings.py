@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from helpers.validation import (
-    require_count,
+    require_even,
     require_number,
     require_tensor,
     require_time,
@@ -32,7 +32,7 @@ def time_embedding(time, dim, min_period=4e-3, max_period=4.0):
 def sinusoidal_embedding(time, dim, min_period=4e-3, max_period=4.0):
     """`time_embedding` without its look at the values of `time`: what a model calls."""
     require_time("time", time)
-    _require_even("dim", dim)
+    require_even("dim", dim)
     require_number("min_period", min_period, above=0)
     require_number("max_period", max_period, above=0)
     # float64, as the shortest period turns time into a phase of 1,571 radians.
@@ -47,7 +47,7 @@ class TimeMLP(nn.Module):
 
     def __init__(self, width):
         super().__init__()
-        _require_even("width", width)
+        require_even("width", width)
         self.width = width
         self.time_in = nn.Linear(width, width)
         self.time_out = nn.Linear(width, width)
@@ -63,7 +63,7 @@ class ActionTimeMLP(nn.Module):
 
     def __init__(self, width):
         super().__init__()
-        _require_even("width", width)
+        require_even("width", width)
         self.width = width
         self.action_time_in = nn.Linear(2 * width, width)
         self.action_time_out = nn.Linear(width, width)
@@ -77,10 +77,3 @@ class ActionTimeMLP(nn.Module):
         return self.action_time_out(
             F.silu(self.action_time_in(torch.cat([tokens, time_emb], dim=-1)))
         )
-
-
-def _require_even(name, value):
-    # One period gives one sine and one cosine, and two periods are needed to have two ends.
-    require_count(name, value, least=4)
-    if value % 2:
-        raise ValueError(f"{name} must be even (half sines, half cosines), got {value}")

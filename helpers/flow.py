@@ -8,6 +8,7 @@ A velocity is any callable (x_t, time) -> v_t, x_t (batch, ...), time (batch,), 
 import torch
 
 from helpers.validation import (
+    require_callable,
     require_count,
     require_finite,
     require_number,
@@ -49,6 +50,7 @@ def flow_loss(velocity, actions, noise=None, time=None, generator=None):
     actions (batch, ..., action_dim). Noise and time are drawn where not given. For training take
     `.mean()`; for an observation, `lambda x_t, time: model(x_t, time, observation)`.
     """
+    require_callable("velocity", velocity)
     require_tensor("actions", actions)
     if actions.ndim < 2 or actions.numel() == 0:
         raise ValueError(
@@ -73,6 +75,7 @@ def euler_path(velocity, noise, num_steps=10):
     noise (batch, ...). times (num_steps + 1,) from 1 to 0; path (num_steps + 1, batch, ...), its first
     the noise, its last the sample. A step uses the velocity at its start.
     """
+    require_callable("velocity", velocity)
     require_tensor("noise", noise)
     require_count("num_steps", num_steps)
     require_finite("noise", noise)
@@ -98,8 +101,7 @@ def flip_time(velocity):
 
     There a sample follows dx/ds = flipped(x, s) from s = 0 to 1, with s = 1 - t and flipped = -velocity.
     """
-    if not callable(velocity):
-        raise TypeError(f"velocity must be callable, got {type(velocity).__name__}")
+    require_callable("velocity", velocity)
     return lambda x, s: -velocity(x, 1 - s)
 
 

@@ -70,6 +70,27 @@ def require_count(name, value, *, least=1):
         raise ValueError(f"{name} must be at least {least}, got {value}")
 
 
+def require_even(name, value):
+    """An even Python integer, at least 2."""
+    require_count(name, value, least=2)
+    if value % 2:
+        raise ValueError(f"{name} must be even, got {value}")
+
+
+def require_heads(num_heads, num_kv_heads, head_dim):
+    """Heads that share keys and values in equal groups, and pairs of numbers for RoPE to turn."""
+    require_count("num_heads", num_heads)
+    require_count("num_kv_heads", num_kv_heads)
+    require_even("head_dim", head_dim)
+    if num_heads % num_kv_heads:
+        raise ValueError(f"num_kv_heads must divide num_heads, got {num_kv_heads} for {num_heads}")
+
+
+def require_callable(name, value):
+    if not callable(value):
+        raise TypeError(f"{name} must be callable, got {type(value).__name__}")
+
+
 def require_time(name, value, *, batch=None):
     """A floating-point tensor (batch,): one time for each row."""
     require_tensor(name, value, ndim=1)
@@ -87,4 +108,4 @@ def require_time_values(name, value):
     """Every time in [0, 1], which NaN is not. For entry points only."""
     if not ((value >= 0) & (value <= 1)).all():
         least, most = value.min().item(), value.max().item()
-        raise ValueError(f"{name} must lie in [0, 1] (1 noise, 0 data), got {least} to {most}")
+        raise ValueError(f"{name} must lie in [0, 1] (1 noise, 0 data), got {least:g} to {most:g}")

@@ -65,6 +65,11 @@ def test_half_precision_keeps_float32_statistics():
             torch.testing.assert_close(ours.double(), exact, rtol=torch.finfo(dtype).eps, atol=1e-6)
 
 
+def test_layer_norm_of_a_constant_vector_in_half_precision():
+    for dtype in (torch.float16, torch.bfloat16):
+        assert not layer_norm(torch.full((2, 8), 1e4, dtype=dtype)).any()
+
+
 def test_half_precision_is_rounded_once():
     # torch's kernel, given half numbers, rounds before it multiplies by the weight.
     x, scale = draw(64, 32, dtype=torch.bfloat16), draw(32, seed=1)

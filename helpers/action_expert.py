@@ -23,6 +23,7 @@ from helpers.validation import (
     require_count,
     require_even,
     require_heads,
+    require_integers,
     require_shape,
     require_tensor,
     require_time,
@@ -47,7 +48,7 @@ class ExpertConfig:
     width: int
     depth: int
     mlp_width: int
-    num_heads: int = 1
+    num_heads: int = 1  # with num_kv_heads and head_dim: for attention only
     num_kv_heads: int = 1
     head_dim: int = 2
     action_dim: int = 2
@@ -55,11 +56,11 @@ class ExpertConfig:
     observation_dim: int = 0
     one_token: bool = False
 
-    TINY: ClassVar[
-        "ExpertConfig"
-    ]  # the reach task with attention: trains in half a minute on a CPU
-    REACH: ClassVar["ExpertConfig"]  # the reach task as one token: trains in a quarter of a minute
-    GEMMA_300M: ClassVar["ExpertConfig"]  # pi0.5's own
+    # The reach task with attention (trains in half a minute on a CPU), the same as one token (in a
+    # quarter of a minute), and pi0.5's own size.
+    TINY: ClassVar["ExpertConfig"]
+    REACH: ClassVar["ExpertConfig"]
+    GEMMA_300M: ClassVar["ExpertConfig"]
 
     def __post_init__(self):
         require_even("width", self.width)  # half sines, half cosines
@@ -93,10 +94,10 @@ class Transformer(nn.Module):
     def __init__(self, config, conditioning):
         super().__init__()
         self.blocks = nn.ModuleList(make_block(config, conditioning) for _ in range(config.depth))
-        adarms = conditioning == "adarms"
-        self.final_norm = (
-            AdaRMSNorm(config.width, config.width) if adarms else RMSNorm(config.width)
-        )
+        if conditioning == "adarms":
+            self.final_norm = AdaRMSNorm(config.width, config.width)
+        else:
+            self.final_norm = RMSNorm(config.width)
 
     def forward(self, tokens, cond=None, positions=None, mask=None, past=None):
         """tokens (batch, tokens, width) -> the same. past: for each layer, a prefix's keys and values."""
@@ -135,8 +136,7 @@ class ActionExpert(nn.Module):
 
     def __init__(self, config, conditioning="adarms"):
         super().__init__()
-        if not isinstance(config, ExpertConfig):
-            raise TypeError(f"config must be an ExpertConfig, got {type(config).__name__}")
+        _require_config("config", config)
         if conditioning not in CONDITIONINGS:
             raise ValueError(
                 f"conditioning must be one of {', '.join(CONDITIONINGS)}, got {conditioning!r}"
@@ -196,7 +196,8 @@ class ActionExpert(nn.Module):
         """The transformer's output (batch, tokens, width) -> v_t (batch, horizon, action_dim)."""
         config = self.config
         last = 1 if config.one_token else config.horizon
-        return self.action_out(suffix_out[:, -last:]).reshape(-1, config.horizon, config.action_dim)
+        v_t = self.action_out(suffix_out[:, -last:])
+        return v_t.reshape(len(v_t), config.horizon, config.action_dim)
 
     def _check(self, x_t, time, observation):
         config = self.config
@@ -226,6 +227,8 @@ class TwoExpertTransformer(nn.Module):
 
     def __init__(self, prefix_config, action_config, conditioning="adarms"):
         super().__init__()
+        _require_config("prefix_config", prefix_config)
+        _require_config("action_config", action_config)
         if prefix_config.one_token or action_config.one_token:
             raise ValueError("one_token must be False for both experts: they meet in attention")
         for name in ("depth", "num_heads", "num_kv_heads", "head_dim"):
@@ -245,17 +248,22 @@ class TwoExpertTransformer(nn.Module):
     def velocity(self, cache, x_t, time, observation=None):
         """v_t with the prefix already encoded."""
         suffix = self.action_expert.embed_suffix(x_t, time, observation)
+        if len(x_t) != len(cache.input_mask):
+            raise ValueError(
+                f"x_t must have the prefix's batch {len(cache.input_mask)}, got {len(x_t)}"
+            )
         return self.action_expert.read_actions(self.attend_to_prefix(cache, suffix))
 
     def encode_prefix(self, prefix_tokens, prefix_mask):
         """Keys and values of every layer, for tokens that all see each other -> `PrefixCache`."""
         require_tensor("prefix_tokens", prefix_tokens, ndim=3, width=self.prefix.final_norm.width)
+        require_integers("prefix_mask", prefix_mask, ndims=(2,))
         if prefix_mask.shape != prefix_tokens.shape[:2]:
             raise ValueError(
                 f"prefix_mask must have shape {tuple(prefix_tokens.shape[:2])}, "
                 f"got {tuple(prefix_mask.shape)}"
             )
-        mask = attention_mask(prefix_mask, torch.zeros_like(prefix_mask[0]))
+        mask = attention_mask(prefix_mask, prefix_mask.new_zeros(prefix_mask.shape[1]))
         positions = token_positions(prefix_mask)
         keys_and_values = []
         for block in self.prefix.blocks:
@@ -283,3 +291,8 @@ def joint_mask_and_positions(prefix_mask, suffix):
     prefix_starts = suffix.block_starts.new_zeros(prefix_mask.shape[1])
     block_starts = torch.cat([prefix_starts, suffix.block_starts])
     return attention_mask(input_mask, block_starts), token_positions(input_mask)
+
+
+def _require_config(name, value):
+    if not isinstance(value, ExpertConfig):
+        raise TypeError(f"{name} must be an ExpertConfig, got {type(value).__name__}")

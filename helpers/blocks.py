@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from helpers.norms import AdaRMSNorm, RMSNorm, gated_residual
-from helpers.validation import require_count, require_heads, require_tensor
+from helpers.validation import require_count, require_heads, require_integers, require_tensor
 
 
 def attention_mask(input_mask, block_starts):
@@ -22,8 +22,8 @@ def attention_mask(input_mask, block_starts):
     new block begins, else 0. A token sees its own block and all earlier ones. Returns booleans,
     (batch, tokens, tokens). openpi, src/openpi/models/pi0.py, `make_attn_mask`.
     """
-    _require_integers("input_mask", input_mask, ndims=(2,))
-    _require_integers("block_starts", block_starts, ndims=(1, 2))
+    require_integers("input_mask", input_mask, ndims=(2,))
+    require_integers("block_starts", block_starts, ndims=(1, 2))
     if block_starts.shape not in (input_mask.shape, input_mask.shape[1:]):
         raise ValueError(
             f"block_starts must be (tokens,) or (batch, tokens) as input_mask {tuple(input_mask.shape)}, "
@@ -37,7 +37,7 @@ def attention_mask(input_mask, block_starts):
 
 def token_positions(input_mask):
     """Position of each token among the real ones, (batch, tokens) integers: padding does not count."""
-    _require_integers("input_mask", input_mask, ndims=(2,))
+    require_integers("input_mask", input_mask, ndims=(2,))
     return input_mask.long().cumsum(-1) - 1
 
 
@@ -51,7 +51,7 @@ def apply_rope(x, positions, max_wavelength=10_000):
     batch, tokens, _, head_dim = x.shape
     if head_dim % 2:
         raise ValueError(f"x must have an even head_dim (its last dimension), got {head_dim}")
-    _require_integers("positions", positions, ndims=(1, 2))
+    require_integers("positions", positions, ndims=(1, 2))
     if positions.shape not in ((tokens,), (1, tokens), (batch, tokens)):
         raise ValueError(
             f"positions must be ({tokens},) or ({batch}, {tokens}) as in x, got {tuple(positions.shape)}"
@@ -85,7 +85,7 @@ def attention_weights(queries, keys, mask=None):
     logits = torch.einsum("bqhd,bkhd->bhqk", queries, keys) * head_dim**-0.5
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     if mask is not None:
-        _require_integers("mask", mask, ndims=(3,))
+        require_integers("mask", mask, ndims=(3,))
         if mask.shape != (batch, tokens, keys.shape[1]):
             raise ValueError(
                 f"mask must have shape {(batch, tokens, keys.shape[1])}, got {tuple(mask.shape)}"
@@ -316,14 +316,3 @@ def _dense(inputs, outputs):
     dense = nn.Linear(inputs, outputs, bias=False)
     nn.init.normal_(dense.weight, std=inputs**-0.5)
     return dense
-
-
-def _require_integers(name, value, *, ndims):
-    if not isinstance(value, torch.Tensor):
-        raise TypeError(f"{name} must be a torch.Tensor, got {type(value).__name__}")
-    if value.is_floating_point() or value.is_complex():
-        raise TypeError(f"{name} must hold integers or booleans, got {value.dtype}")
-    if value.ndim not in ndims:
-        raise ValueError(
-            f"{name} must have {' or '.join(map(str, ndims))} dimensions, got shape {tuple(value.shape)}"
-        )

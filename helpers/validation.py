@@ -30,6 +30,18 @@ def require_shape(name, value, shape):
         raise ValueError(f"{name} must have shape {tuple(shape)}, got {tuple(value.shape)}")
 
 
+def require_integers(name, value, *, ndims):
+    """A tensor of integers or booleans with one of these numbers of dimensions."""
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(f"{name} must be a torch.Tensor, got {type(value).__name__}")
+    if value.is_floating_point() or value.is_complex():
+        raise TypeError(f"{name} must hold integers or booleans, got {value.dtype}")
+    if value.ndim not in ndims:
+        raise ValueError(
+            f"{name} must have {' or '.join(map(str, ndims))} dimensions, got shape {tuple(value.shape)}"
+        )
+
+
 def require_factor(name, value, target_name, target):
     """A number, or a tensor that broadcasts to `target` without any doubt about which axis it means.
 

@@ -149,22 +149,22 @@ def compute(inputs, params, case):
 
 def plain_rms_norm(inputs, params, case):
     x, scale = numbers(inputs["x"], dtype_of(case)), numbers(params["scale"])
-    norm = norms.RMSNorm(len(scale), eps=case["eps"])
+    norm = norms.RMSNorm(len(scale), eps=eps_of(case))
     load_norm(norm, params)
     return {"normed": norm(x), "gate": None}
 
 
 def ada_rms_norm(inputs, params, case):
     x, kernel = numbers(inputs["x"], dtype_of(case)), numbers(params["kernel"])
-    norm = norms.AdaRMSNorm(x.shape[-1], len(kernel), eps=case["eps"])
+    norm = norms.AdaRMSNorm(x.shape[-1], len(kernel), eps=eps_of(case))
     load_dense(norm.modulation, params)
     normed, gate = norm(x, numbers(inputs["cond"]))
     return {"normed": normed, "gate": gate}
 
 
 def gated_residual(inputs, params, case):
-    gate = None if inputs["gate"] is None else numbers(inputs["gate"])
-    return {"out": norms.gated_residual(numbers(inputs["x"]), numbers(inputs["y"]), gate)}
+    x, y, gate = (optional(inputs[name], dtype_of(case)) for name in ("x", "y", "gate"))
+    return {"out": norms.gated_residual(x, y, gate)}
 
 
 def time_embedding(inputs, params, case):
@@ -178,7 +178,8 @@ def attention_mask(inputs, params, case):
 
 
 def rope(inputs, params, case):
-    return {"out": blocks.apply_rope(numbers(inputs["x"]), integers(inputs["positions"]), **params)}
+    x = numbers(inputs["x"], dtype_of(case))
+    return {"out": blocks.apply_rope(x, integers(inputs["positions"]), **params)}
 
 
 def feed_forward(inputs, params, case):
@@ -191,9 +192,7 @@ def feed_forward(inputs, params, case):
 
 def block(inputs, params, case):
     layer = make_block(params, case)
-    x, cond = numbers(inputs["x"]), None
-    if inputs.get("cond") is not None:
-        cond = numbers(inputs["cond"])
+    x, cond = numbers(inputs["x"]), optional(inputs.get("cond"))
     positions, mask = integers(inputs["positions"]), integers(inputs["attn_mask"])
     got = {"out": layer(x, cond, positions, mask)}
 
@@ -212,7 +211,7 @@ def block(inputs, params, case):
 def embed_suffix(inputs, params, case):
     actions = numbers(inputs["noisy_actions"])
     width = numbers(params["action_in_proj"]["kernel"]).shape[1]
-    state = None if inputs.get("state") is None else numbers(inputs["state"])
+    state = optional(inputs.get("state"))
     config = ExpertConfig(
         width=width,
         depth=1,
@@ -235,22 +234,23 @@ def embed_suffix(inputs, params, case):
 def joint_forward(inputs, params, case):
     x_t, time = numbers(inputs["x_t"]), numbers(inputs["timestep"])
     model, cache = make_joint(inputs, params, case)
-    suffix = model.action_expert.embed_suffix(x_t, time)
+    state = optional(inputs.get("state"))
+    suffix = model.action_expert.embed_suffix(x_t, time, state)
     mask, positions = joint_mask_and_positions(cache.input_mask, suffix)
     return {
         "adarms_cond": suffix.cond,
         "suffix_out": model.attend_to_prefix(cache, suffix),
-        "v_t": model.velocity(cache, x_t, time),
+        "v_t": model.velocity(cache, x_t, time, state),
         "attn_mask": mask,
         "positions": positions,
     }
 
 
 def joint_sample(inputs, params, case):
-    noise = numbers(inputs["noise"])
+    noise, state = numbers(inputs["noise"]), optional(inputs.get("state"))
     model, cache = make_joint(inputs, params, case)
     times, path = flow.euler_path(
-        lambda x_t, time: model.velocity(cache, x_t, time), noise, inputs["num_steps"]
+        lambda x_t, time: model.velocity(cache, x_t, time, state), noise, inputs["num_steps"]
     )
     return {
         "times": times[:-1, None].expand(-1, len(noise)),
@@ -288,12 +288,20 @@ def numbers(value, dtype=torch.float32):
     return torch.tensor(value, dtype=torch.float32).to(dtype)
 
 
+def optional(value, dtype=torch.float32):
+    return None if value is None else numbers(value, dtype)
+
+
 def integers(value):
     return torch.tensor(value, dtype=torch.long)
 
 
 def dtype_of(case):
     return DTYPES.get(case["dtype"], torch.float32)
+
+
+def eps_of(case):
+    return 1e-6 if case["eps"] is None else case["eps"]
 
 
 def copy(parameter, value):
@@ -385,7 +393,8 @@ def make_block(params, case):
 
 def make_joint(inputs, params, case):
     """The two experts with their parameters, and the prefix already encoded."""
-    llm, actions = params["llm"], numbers(inputs.get("noise", inputs["x_t"]))
+    llm, state = params["llm"], optional(inputs.get("state"))
+    actions = numbers(inputs["noise"] if "noise" in inputs else inputs["x_t"])
     prefix_layers = [layer_params(llm["layers"], i, "") for i in range(depth_of(llm))]
     action_layers = [layer_params(llm["layers"], i, "_1") for i in range(depth_of(llm))]
     configs = [
@@ -394,6 +403,7 @@ def make_joint(inputs, params, case):
             depth=len(layers),
             action_dim=actions.shape[2],
             horizon=actions.shape[1],
+            observation_dim=0 if state is None else state.shape[1],
         )
         for layers in (prefix_layers, action_layers)
     ]
@@ -434,7 +444,7 @@ def pick(tree, index):
 def use_eps(module, case):
     for part in module.modules():
         if isinstance(part, (norms.RMSNorm, norms.AdaRMSNorm)):
-            part.eps = case["eps"]
+            part.eps = eps_of(case)
     return module
 
 

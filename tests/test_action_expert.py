@@ -71,6 +71,8 @@ def test_shape_in_shape_out(config, conditioning):
     model = ActionExpert(config, conditioning)
     v_t = model(x_t, time, observation)
     assert v_t.shape == x_t.shape and v_t.isfinite().all()
+    empty = [None if i is None else i[:0] for i in (x_t, time, observation)]
+    assert model(*empty).shape == (0, *x_t.shape[1:])
     v_t.sum().backward()
     assert all(p.grad is not None for p in model.parameters())
 

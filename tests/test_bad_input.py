@@ -159,6 +159,13 @@ CASES = [
         ValueError,
         "one_token attention",
     ),
+    (lambda: TwoExpertTransformer(None, ExpertConfig.TINY), TypeError, "prefix_config NoneType"),
+    (lambda: JOINT.encode_prefix(torch.ones(2, 3, 32), None), TypeError, "prefix_mask NoneType"),
+    (
+        lambda: JOINT(torch.ones(2, 3, 32), MASK, CHUNK[:1], TIME[:1], OBSERVATION[:1]),
+        ValueError,
+        "x_t batch 2 1",
+    ),
     (lambda: JOINT.encode_prefix(X, MASK), ValueError, "prefix_tokens 32 wide (2, 3, 4)"),
     (
         lambda: JOINT.encode_prefix(torch.ones(2, 3, 32), MASK[:, :2]),

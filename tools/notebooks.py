@@ -207,8 +207,9 @@ def main() -> int:
         return int(any(bad.values()))
     for source in chosen:
         build(source)
-    rows = collect_verdicts()
-    VERDICTS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        # After each: a later lesson reads what the earlier ones found.
+        rows = collect_verdicts()
+        VERDICTS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     readme = ROOT / "README.md"
     readme.write_text(
         with_table(readme.read_text(encoding="utf-8"), verdict_table(rows)), encoding="utf-8"

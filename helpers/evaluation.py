@@ -1,0 +1,56 @@
+"""How good a velocity network is: its loss by time, its samples, its success on the reach task."""
+
+import torch
+
+from helpers.data import success, to_waypoints
+from helpers.flow import euler_path, interpolate, target_velocity
+from helpers.validation import require_count, require_number
+
+
+@torch.no_grad()
+def sample_path(model, observation, num_steps=10, seed=0):
+    """Follow the model from noise to actions -> (times, path) as `helpers.flow.euler_path` gives them.
+
+    observation (n, observation_dim): one sample for each row.
+    """
+    config = model.config
+    random = torch.Generator().manual_seed(seed)
+    noise = torch.randn(len(observation), config.horizon, config.action_dim, generator=random)
+    return euler_path(lambda x_t, time: model(x_t, time, observation), noise, num_steps)
+
+
+def sample_actions(model, observation, num_steps=10, seed=0):
+    """The end of `sample_path`: normalised actions (n, horizon, action_dim)."""
+    return sample_path(model, observation, num_steps, seed)[1][-1]
+
+
+def success_rate(model, scene, num_steps=10, seed=0):
+    """Share of `helpers.data.Scene`s whose sampled chunk passes the obstacle and ends at the goal."""
+    actions = sample_actions(model, scene.observation, num_steps, seed)
+    return success(to_waypoints(actions), scene).float().mean().item()
+
+
+@torch.no_grad()
+def loss_by_time(model, actions, observation, times, seed=0):
+    """Mean squared error of v_t at each of `times`, same noise at all of them -> (times,)."""
+    noise = torch.randn(actions.shape, generator=torch.Generator().manual_seed(seed))
+    losses = []
+    for t in times:
+        time = torch.full((len(actions),), float(t))
+        v_t = model(interpolate(actions, noise, time), time, observation)
+        losses.append((v_t - target_velocity(actions, noise)).square().mean())
+    return torch.stack(losses)
+
+
+def quantile_times(count=16, alpha=1.5):
+    """`count` times that stand for Beta(alpha, 1), training's: the middles of shares of equal weight."""
+    require_count("count", count)
+    require_number("alpha", alpha, above=0)
+    share = (torch.arange(count) + 0.5) / count
+    return share ** (1 / alpha) * 0.999 + 0.001
+
+
+def validation_loss(model, actions, observation, count=16, seed=0):
+    """The training loss on other data, with the times laid out evenly instead of drawn."""
+    times = quantile_times(count)
+    return loss_by_time(model, actions, observation, times, seed).mean().item()

@@ -1,0 +1,371 @@
+"""The training loop of flow matching, its checkpoints, and several seeds trained at once.
+
+The loop is five lines (draw noise and time, interpolate, predict, loss, step). Round them stands what one
+wants at a notebook: a progress bar, a stop that loses nothing, a look at the model while it learns.
+"""
+
+import json
+import math
+import os
+import signal
+import threading
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import safetensors
+import torch
+from safetensors.torch import save
+from torch import nn
+from torch.func import functional_call, stack_module_state, vmap
+from tqdm.auto import tqdm
+
+from helpers.action_expert import ActionExpert, ExpertConfig
+from helpers.flow import flow_loss, sample_time
+from helpers.validation import require_count, require_finite, require_number, require_tensor
+
+CHECKPOINTS = Path(__file__).resolve().parent / "checkpoints"
+FORMAT = "adarms-notebooks checkpoint 1"
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """What fixes a run, next to its model and data. The defaults train "reach" in a quarter of a minute."""
+
+    steps: int = 1200
+    batch: int = 128
+    learning_rate: float = 2e-3  # of AdamW, reached after `warm_up` steps; then a cosine down to 0
+    warm_up: int = 20
+    clip: float = 1.0  # largest gradient norm
+    alpha: float = 1.5  # times are drawn from Beta(alpha, 1): more of them near noise
+    seed: int = 0  # of the batches, the noise and the times
+
+    def __post_init__(self):
+        require_count("steps", self.steps)
+        require_count("batch", self.batch)
+        require_count("warm_up", self.warm_up, least=0)
+        require_count("seed", self.seed, least=0)
+        for name in ("learning_rate", "clip", "alpha"):
+            require_number(name, getattr(self, name), above=0)
+
+    def rate(self, step):
+        """The learning rate of step 0, 1, ..., steps - 1."""
+        warm = min(1.0, (step + 1) / (self.warm_up + 1))
+        return self.learning_rate * warm * (1 + math.cos(math.pi * step / self.steps)) / 2
+
+
+class Training:
+    """One model in training. `run()` trains on from where it stands, after a stop too.
+
+    Attributes:
+        model, settings: as given.
+        step: how many steps were made.
+        losses: the loss of each step, a list of floats.
+    """
+
+    def __init__(self, model, actions, observation=None, settings=None):
+        """model(x_t, time, observation) -> v_t; actions (n, ...); observation (n, observation_dim) or None."""
+        if not isinstance(model, nn.Module):
+            raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+        self.settings = settings or TrainSettings()
+        self.data = _require_data(actions, observation)
+        self.model = model
+        self.optimizer = torch.optim.AdamW(model.parameters(), lr=self.settings.learning_rate)
+        self.random = torch.Generator().manual_seed(self.settings.seed)
+        self.step, self.losses = 0, []
+
+    def run(self, steps=None, on_step=None):
+        """Train to the end, or `steps` steps further; returns self.
+
+        A kernel interrupt (■ in a notebook, Ctrl-C elsewhere) stops after the step that is under way: the
+        model so far is whole, and another `run()` goes on as though nothing had happened. A second
+        interrupt stops at once. on_step(self) is called after each step.
+        """
+        last = self.settings.steps
+        if steps is not None:
+            require_count("steps", steps)
+            last = min(last, self.step + steps)
+        with _Interrupt() as interrupt, self._bar(last) as bar:
+            while self.step < last and not interrupt.came:
+                self._one_step()
+                if on_step is not None:
+                    on_step(self)
+                if self.step % 20 == 0:
+                    bar.set_postfix_str(f"loss {sum(self.losses[-20:]) / 20:.3f}", refresh=False)
+                bar.update()
+        if interrupt.came:
+            print(
+                f"stopped after {self.step} of {self.settings.steps} steps; run() goes on from here"
+            )
+        return self
+
+    def _one_step(self):
+        settings, model = self.settings, self.model
+        actions, observation = draw_batch(self.data, settings.batch, self.random)
+        losses = flow_loss(
+            lambda x_t, time: _velocity(model, x_t, time, observation),
+            actions,
+            *draw_noise_and_time(actions, settings, self.random),
+        )
+        loss = losses.mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
+        self.optimizer.param_groups[0]["lr"] = settings.rate(self.step)
+        _require_going(loss, self.step)
+        self.optimizer.step()
+        self.losses.append(loss.item())
+        self.step += 1
+
+    def _bar(self, last):
+        quiet = os.environ.get("HELPERS_STILL") == "1"  # a built notebook holds no times
+        return tqdm(total=last, initial=self.step, unit=" steps", desc="training", disable=quiet)
+
+
+def draw_batch(data, batch, random):
+    """`batch` rows of (actions, observation), drawn with replacement; observation may be None."""
+    actions, observation = data
+    rows = torch.randint(len(actions), (batch,), generator=random)
+    return actions[rows], None if observation is None else observation[rows]
+
+
+def draw_noise_and_time(actions, settings, random):
+    """Noise like actions, and a time for each row."""
+    noise = torch.randn(actions.shape, generator=random)
+    return noise, sample_time(len(actions), settings.alpha, random)
+
+
+def train_seeds(make_model, seeds, actions, observation=None, settings=None, on_step=None):
+    """Train one model for each seed, all at once, as `Training` would train them one by one.
+
+    Their weights are stacked and `torch.func.vmap` runs them side by side: a step of small matrices costs
+    more in calls than in arithmetic.
+
+    Args:
+        make_model: called once for each seed, right after `torch.manual_seed(seed)`.
+        seeds: the seeds of weights, batches, noise and times; `settings.seed` is not used.
+        on_step: called as on_step(step, losses) after each step, losses (seeds,).
+
+    Returns:
+        (models, losses): a list of trained modules, and (seeds, steps) losses.
+    """
+    settings = settings or TrainSettings()
+    data = _require_data(actions, observation)
+    models = [_seeded(make_model, seed) for seed in seeds]
+    parameters, buffers = stack_module_state(models)
+    optimizer = torch.optim.AdamW(parameters.values(), lr=settings.learning_rate)
+    randoms = [torch.Generator().manual_seed(seed) for seed in seeds]
+
+    def one(parameters, buffers, x_t, time, observation):
+        return functional_call(models[0], (parameters, buffers), _inputs(x_t, time, observation))
+
+    side_by_side = vmap(one, in_dims=(0, 0, 0, 0, None if observation is None else 0))
+    history = []
+    for step in range(settings.steps):
+        batches = [draw_batch(data, settings.batch, random) for random in randoms]
+        drawn = [
+            draw_noise_and_time(batch[0], settings, random)
+            for batch, random in zip(batches, randoms, strict=True)
+        ]
+        acts = torch.stack([batch[0] for batch in batches])
+        seen = None if observation is None else torch.stack([batch[1] for batch in batches])
+        shape = acts.shape[:2]
+
+        def velocity(x_t, time, seen=seen, shape=shape):
+            v_t = side_by_side(
+                parameters, buffers, x_t.unflatten(0, shape), time.unflatten(0, shape), seen
+            )
+            return v_t.flatten(0, 1)
+
+        losses = flow_loss(
+            velocity,
+            acts.flatten(0, 1),
+            torch.cat([noise for noise, _ in drawn]),
+            torch.cat([time for _, time in drawn]),
+        )
+        losses = losses.unflatten(0, shape).flatten(1).mean(dim=1)
+        optimizer.zero_grad()
+        losses.sum().backward()  # no seed's loss depends on another seed's weights
+        _clip_each(parameters.values(), settings.clip)
+        optimizer.param_groups[0]["lr"] = settings.rate(step)
+        _require_going(losses, step)
+        optimizer.step()
+        history.append(losses.detach())
+        if on_step is not None:
+            on_step(step + 1, history[-1])
+    for index, model in enumerate(models):
+        model.load_state_dict(
+            {name: value[index] for name, value in parameters.items()}, strict=False
+        )
+    return models, torch.stack(history, dim=1)
+
+
+def count_parameters(model):
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def save_checkpoint(path, model, settings, step=None, **notes):
+    """Write an `ActionExpert` as safetensors, with its config, the settings and the seed in the metadata.
+
+    path ends in .safetensors. The file is written under another name and then renamed, so a stop half-way
+    leaves the old one. notes: further facts to keep, such as success=0.9; numbers or strings.
+    """
+    if not isinstance(model, ActionExpert):
+        raise TypeError(f"model must be an ActionExpert, got {type(model).__name__}")
+    if not isinstance(settings, TrainSettings):
+        raise TypeError(f"settings must be TrainSettings, got {type(settings).__name__}")
+    path = Path(path)
+    if path.suffix != ".safetensors":
+        raise ValueError(f"path must end in .safetensors, got {path.name}")
+    about = {
+        "config": asdict(model.config),
+        "conditioning": model.conditioning,
+        "settings": asdict(settings),
+        "step": settings.steps if step is None else step,
+        "notes": notes,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        tensors = {name: value.contiguous() for name, value in model.state_dict().items()}
+        metadata = {"format": FORMAT, "about": json.dumps(about, sort_keys=True)}
+        temporary.write_bytes(save(tensors, metadata))
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A model as it was saved, and what is known about it."""
+
+    model: ActionExpert
+    settings: TrainSettings
+    step: int
+    notes: dict
+
+
+def load_checkpoint(path, config=None, conditioning=None):
+    """Read what `save_checkpoint` wrote -> `Checkpoint`.
+
+    Given a config or a conditioning, the file must have that one.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: a pickle (never opened: it could run code), a damaged file, one that is no checkpoint
+            of this collection, another config or conditioning, tensors missing, unknown or of other shapes.
+    """
+    path = Path(path)
+    with open(path, "rb") as file:
+        first = file.read(4)
+    if first[:2] == b"PK" or first[:1] == b"\x80":
+        raise ValueError(
+            f"{path.name} is a pickle, as torch.save writes: it can run any code, so it was not opened. "
+            "Only safetensors files are read"
+        )
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except safetensors.SafetensorError as error:
+        raise ValueError(f"{path.name} is cut off or damaged ({error}): make it anew") from None
+    if metadata.get("format") != FORMAT:
+        raise ValueError(
+            f"{path.name} is no checkpoint of this collection: its metadata says format "
+            f"{metadata.get('format')!r}, wanted {FORMAT!r}"
+        )
+    about = json.loads(metadata["about"])
+    found = ExpertConfig(**about["config"])
+    if config is not None and config != found:
+        differing = [
+            f"{field.name} {getattr(found, field.name)} instead of {getattr(config, field.name)}"
+            for field in fields(ExpertConfig)
+            if getattr(found, field.name) != getattr(config, field.name)
+        ]
+        raise ValueError(f"{path.name} holds another model: {', '.join(differing)}")
+    if conditioning not in (None, about["conditioning"]):
+        raise ValueError(
+            f"{path.name} holds another model: conditioning {about['conditioning']!r} instead of "
+            f"{conditioning!r}"
+        )
+    model = ActionExpert(found, about["conditioning"])
+    _require_same_tensors(path.name, tensors, model.state_dict())
+    model.load_state_dict(tensors)
+    return Checkpoint(model, TrainSettings(**about["settings"]), about["step"], about["notes"])
+
+
+class _Interrupt:
+    """While it is open the first interrupt only sets `came`; the next one acts as it would have before."""
+
+    def __enter__(self):
+        self.came = False
+        # Only the main thread may set a handler, and only there would an interrupt arrive.
+        self._set = threading.current_thread() is threading.main_thread()
+        if self._set:
+            self._before = signal.getsignal(signal.SIGINT) or signal.default_int_handler
+            signal.signal(signal.SIGINT, self._first)
+        return self
+
+    def _first(self, number, frame):
+        self.came = True
+        signal.signal(signal.SIGINT, self._before)
+
+    def __exit__(self, *error):
+        if self._set:
+            signal.signal(signal.SIGINT, self._before)
+
+
+def _velocity(model, x_t, time, observation):
+    return model(*_inputs(x_t, time, observation))
+
+
+def _inputs(x_t, time, observation):
+    return (x_t, time) if observation is None else (x_t, time, observation)
+
+
+def _seeded(make_model, seed):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return make_model()
+
+
+def _clip_each(stacked, largest):
+    """`clip_grad_norm_` for each seed: gradients are stacked along the first dimension."""
+    gradients = [parameter.grad for parameter in stacked if parameter.grad is not None]
+    norm = torch.stack([g.flatten(1).square().sum(dim=1) for g in gradients]).sum(dim=0).sqrt()
+    factor = (largest / (norm + 1e-6)).clamp(max=1.0)
+    for gradient in gradients:
+        gradient.mul_(factor.reshape(-1, *[1] * (gradient.ndim - 1)))
+
+
+def _require_data(actions, observation):
+    require_tensor("actions", actions)
+    require_finite("actions", actions)
+    if actions.ndim < 2 or len(actions) == 0:
+        raise ValueError(f"actions must be (n, ..., dim), n at least 1, got {tuple(actions.shape)}")
+    if observation is not None:
+        require_tensor("observation", observation, ndim=2)
+        require_finite("observation", observation)
+        if len(observation) != len(actions):
+            raise ValueError(
+                f"observation must have one row for each of {len(actions)} actions, got {len(observation)}"
+            )
+    return actions, observation
+
+
+def _require_going(losses, step):
+    if not torch.isfinite(losses).all():
+        raise FloatingPointError(
+            f"the loss became NaN or infinite at step {step}: try a smaller learning_rate"
+        )
+
+
+def _require_same_tensors(name, found, wanted):
+    wrong = [f"{key} is missing" for key in wanted if key not in found]
+    wrong += [f"{key} is unknown" for key in found if key not in wanted]
+    wrong += [
+        f"{key} is {tuple(found[key].shape)} instead of {tuple(wanted[key].shape)}"
+        for key in wanted
+        if key in found and found[key].shape != wanted[key].shape
+    ]
+    if wrong:
+        raise ValueError(f"{name} does not hold the model it says: {'; '.join(wrong[:6])}")

@@ -47,9 +47,10 @@ class Verdict:
     value: str
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        text = f'Statement {self.row}: "{STATEMENTS[self.row]}"\n{self.verdict}: {self.value}'
+        statement = f"Statement {self.row}: {STATEMENTS[self.row]}"
         return {
-            "text/plain": text,
+            "text/plain": f"{statement}\n{self.verdict}: {self.value}",
+            "text/markdown": f"> *{statement}*\n>\n> **{self.verdict}**: {self.value}",
             MIME: {"row": self.row, "verdict": self.verdict, "value": self.value},
         }
 

@@ -112,6 +112,8 @@ def test_keeps_the_shape_of_a_lesson(source):
     words = sum(len(re.findall(r"[\w$\\]+", cell)) for cell in text)
     assert len(code) <= 40 and max(lines) <= 20 and statistics.median(lines) <= 5
     assert 1500 <= words <= 3200
+    longest = max((line for cell in code for line in cell.source.splitlines()), key=len)
+    assert len(longest) <= 100, f"too long for a narrow page: {longest}"
     assert text[0].startswith(f"# {source.stem[:2]} ")
     whole = "\n".join(text)
     beats = re.findall(r"^## \d\. ", whole, re.MULTILINE)

@@ -24,7 +24,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from helpers.drawing import Painter
-from helpers.film import display_how_to_run, film, showing_stills
+from helpers.film import KEEP_KEYS, display_how_to_run, film, showing_stills
 from helpers.sliders import checkbox, choice, control, log_slider, slider
 
 __all__ = ["Explorer", "checkbox", "choice", "explore", "film", "log_slider", "slider"]
@@ -107,8 +107,11 @@ class Explorer:
                 "overflow": "hidden",
             },
         )
+        # A widget's HTML may hold no script, but a style sheet says when it is loaded.
+        script = f'<style onload="{html.escape(KEEP_KEYS)}"></style>'
+        keys = self._make(ipywidgets.HTML, value=script, layout={"display": "none"})
         last_row = self._make(
-            ipywidgets.HBox, children=[reset, self._note], layout={"overflow": "hidden"}
+            ipywidgets.HBox, children=[reset, self._note, keys], layout={"overflow": "hidden"}
         )
         self._box = self._make(
             ipywidgets.VBox,

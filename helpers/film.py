@@ -96,6 +96,8 @@ class Film:
         urls = [f"data:image/{kind};base64,{base64.b64encode(f).decode()}" for f in frames]
         data = {
             "urls": urls,
+            "width": width,
+            "height": height,
             "texts": self.texts,
             "words": words,
             "start": self._start,
@@ -113,7 +115,7 @@ class Film:
             text=html.escape(self.texts[self._start]),
             room=max(map(len, self.texts)) + 1,
             data=json.dumps(data).replace("<", "\\u003c"),
-            script=SCRIPT,
+            script=KEEP_KEYS + SCRIPT,
         )
 
     def _draw(self, progress=None):
@@ -206,19 +208,32 @@ def display_how_to_run(labels):
     display({"text/plain": line, "text/markdown": f"*{line}*"}, raw=True)
 
 
-# Keys are kept from the notebook, whose own shortcuts would take the arrows: JupyterLab and Notebook 7 look
-# for data-lm-suppress-shortcuts, Notebook 6 listens further up than the element.
+# JupyterLab and Notebook 7 take the arrow keys for moving between cells before a slider with the focus sees
+# them, save on an element with this attribute. Their other shortcuts (saving, say) are left alone.
+KEEP_KEYS = """
+if (!window.helpersKeepKeys) {
+  window.helpersKeepKeys = true;
+  const keys = /^(Arrow(Left|Right|Up|Down)|Home|End|PageUp|PageDown| )$/;
+  window.addEventListener("keydown", event => {
+    if (event.target.closest && event.target.closest(".explore, .film"))
+      event.target.toggleAttribute("data-lm-suppress-shortcuts", keys.test(event.key));
+  }, true);
+}
+"""
+
 PLAYER = """\
-<div id="{id}" class="film" data-lm-suppress-shortcuts="true" style="max-width:{width}px">
+<div id="{id}" class="film" style="max-width:{width}px">
 <img src="{still}" alt="{alt}" width="{width}" height="{height}"
  style="display:block;max-width:100%;height:auto">
 <div class="film-controls" style="display:none;align-items:center;gap:12px;margin:6px 0;
 font:14px sans-serif">
 <button type="button" style="width:64px;padding:3px 0;font:inherit">play</button>
-<label style="display:flex;align-items:center;gap:10px;flex:1 1 auto;min-width:0">{label}
+<label style="display:flex;align-items:center;gap:10px;flex:1 1 auto;min-width:0;margin:0;
+font-weight:normal">{label}
 <input type="range" min="0" max="{last}" value="{start}" step="1" aria-valuetext="{text}"
- style="flex:1 1 auto;min-width:0;max-width:560px"></label>
-<output style="flex:none;min-width:{room}ch;font-variant-numeric:tabular-nums">{text}</output>
+ style="flex:1 1 auto;min-width:0;margin:0"></label>
+<output style="flex:none;padding:0;color:inherit;text-align:right;
+min-width:{room}ch;font-variant-numeric:tabular-nums">{text}</output>
 </div>
 <script type="application/json">{data}</script>
 <script>{script}</script>
@@ -234,7 +249,7 @@ SCRIPT = """
     const button = root.querySelector("button"), output = root.querySelector("output");
     const pictures = film.urls.map(url => Object.assign(new Image(), {src: url}));
     const canvas = document.createElement("canvas");
-    canvas.width = still.width; canvas.height = still.height;
+    canvas.width = film.width; canvas.height = film.height;
     canvas.style.cssText = "display:block;max-width:100%;height:auto";
     canvas.setAttribute("role", "img");
     const paper = canvas.getContext("2d");
@@ -259,7 +274,7 @@ SCRIPT = """
       timer = setInterval(step, film.pause);
     });
     slider.addEventListener("input", () => { if (timer !== null) stop(); show(); });
-    root.addEventListener("keydown", event => event.stopPropagation());
+    root.addEventListener("keydown", event => event.stopPropagation());  // Notebook 6 listens further up
     Promise.all(pictures.map(picture => picture.decode())).then(() => {
       show();
       still.replaceWith(canvas);

@@ -1,0 +1,322 @@
+"""A real Jupyter server and a real browser: open a notebook, run it, move its sliders, look at its pictures."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SCREENSHOTS = ROOT / "screenshots"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+# What a front end is started with, where its pages are, how it is told to run all cells.
+APPS = {
+    "lab": ("jupyterlab", "--LabApp.expose_app_in_browser=True", "doc/tree"),
+    "notebook7": ("notebook", "--JupyterNotebookApp.expose_app_in_browser=True", "notebooks"),
+    "notebook6": ("notebook", None, "notebooks"),
+}
+
+
+def find_chromium() -> str | None:
+    """The browser to drive: the one named by CHROMIUM, else the first found."""
+    named = os.environ.get("CHROMIUM")
+    if named:
+        return named
+    for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
+        found = shutil.which(name)
+        if found:
+            return found
+    return None
+
+
+@contextlib.contextmanager
+def serve(app: str, folder: Path, python: str = sys.executable):
+    """Start a server of `app` on a free port with `folder` as its root, yield a `Server`, stop it."""
+    module, expose, _ = APPS[app]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = [
+        "--no-browser",
+        "--allow-root",
+        f"--port={port}",
+        "--ip=127.0.0.1",
+        "--ServerApp.port_retries=0",
+        "--ServerApp.root_dir=" + str(folder),
+        "--IdentityProvider.token=",
+        "--ServerApp.disable_check_xsrf=True",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        expose,
+    ]
+    if app == "notebook6":
+        options = [
+            "--no-browser",
+            "--allow-root",
+            f"--port={port}",
+            "--ip=127.0.0.1",
+            "--NotebookApp.port_retries=0",
+            "--NotebookApp.token=",
+            "--NotebookApp.disable_check_xsrf=True",
+            "--notebook-dir=" + str(folder),
+        ]
+    state = folder / ".state"
+    environment = {
+        **os.environ,
+        "JUPYTER_CONFIG_DIR": str(state / "config"),
+        "JUPYTER_DATA_DIR": str(state / "data"),
+        "JUPYTER_RUNTIME_DIR": str(state / "runtime"),
+        "IPYTHONDIR": str(state / "ipython"),
+        "PYTHONPATH": str(ROOT),
+        "OMP_NUM_THREADS": "1",
+    }
+    environment.pop("HELPERS_STILL", None)
+    state.mkdir(exist_ok=True)
+    with open(state / "server.log", "w") as log:
+        process = subprocess.Popen(
+            [python, "-W", "ignore", "-m", module, *options],
+            cwd=folder,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            server = Server(app, f"http://127.0.0.1:{port}")
+            deadline = time.monotonic() + 60
+            while not server.answers():
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError("no server: " + (state / "server.log").read_text()[-2000:])
+                time.sleep(0.2)
+            yield server
+        finally:
+            with contextlib.suppress(OSError):
+                server.stop_kernels()
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+class Server:
+    def __init__(self, app, url):
+        self.app, self.url = app, url
+
+    def address(self, notebook: str) -> str:
+        return f"{self.url}/{APPS[self.app][2]}/{notebook}"
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(self.url + "/api", timeout=5):
+                return True
+        except OSError:
+            return False
+
+    def stop_kernels(self):
+        with urllib.request.urlopen(self.url + "/api/kernels", timeout=10) as reply:
+            kernels = json.load(reply)
+        for kernel in kernels:
+            request = urllib.request.Request(
+                f"{self.url}/api/kernels/{kernel['id']}", method="DELETE"
+            )
+            with urllib.request.urlopen(request, timeout=20):
+                pass
+
+
+# Errors of the servers' own pages, which they print with no notebook of ours open.
+NOT_OURS = (
+    "favicon",
+    "/api/me",
+    "/api/contents",
+    "checkpoints",
+    "Failed to load resource",
+    "static/components/MathJax",
+    "custom/custom",
+    "nbextensions/",
+    "lsp/status",
+    "apputils-extension:notification",
+    "Failed to fetch news",
+    "Could not determine jupyterlab build status",
+)
+
+
+class NotebookPage:
+    """One notebook in a tab."""
+
+    def __init__(self, page, server: Server):
+        self.page, self.server = page, server
+        self.errors = []
+        page.on("pageerror", lambda error: self._note(f"{error.name}: {error.message}"))
+        page.on("console", lambda m: self._note(m.text) if m.type == "error" else None)
+
+    def _note(self, text):
+        if not any(known in text for known in NOT_OURS):
+            self.errors.append(text)
+
+    def open(self, notebook: str):
+        self.page.goto(self.server.address(notebook))
+        if self.server.app == "notebook6":
+            self.page.wait_for_function(
+                "window.Jupyter && Jupyter.notebook && Jupyter.notebook.kernel"
+                " && Jupyter.notebook.kernel.is_connected()",
+                timeout=60_000,
+            )
+        else:
+            self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+            self.page.wait_for_function(
+                """() => { const app = window.jupyterapp; const p = app && app.shell.currentWidget;
+                const k = p && p.sessionContext && p.sessionContext.session
+                  && p.sessionContext.session.kernel;
+                return k && k.status === 'idle'; }""",
+                timeout=90_000,
+            )
+
+    def run_all(self, timeout: float = 300):
+        """Run every cell and wait until the kernel has nothing left to do."""
+        if self.server.app == "notebook6":
+            self.page.evaluate("Jupyter.notebook.execute_all_cells()")
+            self.page.wait_for_function(
+                """() => { const cells = Jupyter.notebook.get_cells()
+                     .filter(c => c.cell_type === 'code' && c.get_text().trim());
+                   return cells.every(c => typeof c.input_prompt_number === 'number'); }""",
+                timeout=timeout * 1000,
+            )
+        else:
+            self.page.evaluate(
+                "() => window.jupyterapp.commands.execute('notebook:run-all-cells')"
+            )
+            self.page.wait_for_function(
+                """() => { const p = window.jupyterapp.shell.currentWidget;
+                   const cells = p.content.widgets.map(w => w.model)
+                     .filter(m => m.type === 'code' && m.sharedModel.getSource().trim());
+                   return cells.every(m => m.executionCount !== null)
+                     && p.sessionContext.session.kernel.status === 'idle'; }""",
+                timeout=timeout * 1000,
+            )
+
+    def failures(self) -> list[str]:
+        """The text of every error that a cell shows."""
+        shown = ".output_error" if self.server.app == "notebook6" else (
+            ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr'],"
+            ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.error']"
+        )
+        return self.page.locator(shown).all_inner_texts()
+
+    def reveal_all(self):
+        """Bring each cell into view once: front ends attach outputs only when they are near."""
+        cells = ".cell" if self.server.app == "notebook6" else ".jp-Notebook > * .jp-Cell, .jp-Cell"
+        for i in range(self.page.locator(cells).count()):
+            with contextlib.suppress(Exception):
+                self.page.locator(cells).nth(i).scroll_into_view_if_needed(timeout=2000)
+
+    def explorers(self) -> list["ExplorerOnPage"]:
+        boxes = self.page.locator(".explore")
+        return [ExplorerOnPage(self.page, boxes.nth(i)) for i in range(boxes.count())]
+
+    def films(self) -> list["FilmOnPage"]:
+        roots = self.page.locator(".film")
+        return [FilmOnPage(self.page, roots.nth(i)) for i in range(roots.count())]
+
+    def screenshot(self, name: str, of=None):
+        SCREENSHOTS.mkdir(exist_ok=True)
+        (of or self.page).screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
+class ExplorerOnPage:
+    """The sliders and picture of one `explore`."""
+
+    def __init__(self, page, box):
+        self.page, self.box = page, box
+        self.image = box.locator("img")
+
+    def sliders(self):
+        """The handles of its sliders: ipywidgets 8's, then 7's."""
+        found = self.box.locator(".noUi-handle, .ui-slider-handle")
+        return [found.nth(i) for i in range(found.count())]
+
+    def readout(self, i: int) -> str:
+        return self.box.locator(".widget-readout").nth(i).inner_text()
+
+    def source(self) -> str:
+        """Changes with every picture that arrives."""
+        return self.image.get_attribute("src")
+
+    def pixels(self) -> str:
+        """A fingerprint of the picture that stands."""
+        return self.image.evaluate(FINGERPRINT)
+
+    def wait_for_change(self, before: str, timeout: float = 10):
+        self.page.wait_for_function(
+            "([image, before]) => image.getAttribute('src') !== before && image.complete",
+            arg=[self.image.element_handle(), before],
+            timeout=timeout * 1000,
+        )
+
+    def wait_until_still(self, quiet: float = 0.5) -> str:
+        """Wait until no picture has arrived for `quiet` seconds; returns the last one's fingerprint."""
+        last, since = self.source(), time.monotonic()
+        while time.monotonic() - since < quiet:
+            self.page.wait_for_timeout(50)
+            now = self.source()
+            if now != last:
+                last, since = now, time.monotonic()
+        return self.pixels()
+
+    def drag(self, handle, across: float, steps: int = 10):
+        """Drag a handle by `across` pixels with the mouse."""
+        handle.scroll_into_view_if_needed()
+        box = handle.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        self.page.mouse.move(x, y)
+        self.page.mouse.down()
+        for step in range(1, steps + 1):
+            self.page.mouse.move(x + across * step / steps, y)
+        self.page.mouse.up()
+
+    def press(self, handle, key: str):
+        handle.focus()
+        self.page.keyboard.press(key)
+
+
+class FilmOnPage:
+    """The player of one `film`."""
+
+    def __init__(self, page, root):
+        self.page, self.root = page, root
+        self.slider = root.locator("input[type=range]")
+        self.output = root.locator("output")
+        self.canvas = root.locator("canvas")
+        self.button = root.locator("button")
+
+    def pixels(self) -> str:
+        return self.canvas.evaluate(FINGERPRINT)
+
+
+# A 32-bit hash of what an image or a canvas shows.
+FINGERPRINT = """element => {
+  const canvas = document.createElement('canvas');
+  canvas.width = element.naturalWidth || element.width;
+  canvas.height = element.naturalHeight || element.height;
+  const paper = canvas.getContext('2d');
+  paper.drawImage(element, 0, 0);
+  const data = paper.getImageData(0, 0, canvas.width, canvas.height).data;
+  let hash = 2166136261;
+  for (let i = 0; i < data.length; i++) { hash ^= data[i]; hash = Math.imul(hash, 16777619); }
+  return (hash >>> 0).toString(16);
+}"""

@@ -12,6 +12,7 @@ import zlib
 import numpy as np
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from matplotlib.spines import Spine
 
 
@@ -20,7 +21,7 @@ class Painter:
 
     def __init__(self, view):
         figure = getattr(view, "figure", None)
-        if not hasattr(figure, "savefig") or not callable(getattr(view, "update", None)):
+        if not isinstance(figure, Figure) or figure is view or not hasattr(view, "update"):
             raise TypeError(
                 "a view has `figure`, a matplotlib Figure, and `update(**values)`; "
                 f"{type(view).__name__} has not"
@@ -32,7 +33,8 @@ class Painter:
         self._touched = _Touched.of(figure)
         self._drawn_as = None
         self._background = None
-        self._layers = []
+        self._layers = None
+        self._settled = True
         self._rows = None
 
     def size(self) -> tuple[int, int]:
@@ -62,14 +64,24 @@ class Painter:
         canvas = self.figure.canvas
         moving = list(_flatten(getattr(self.view, "moving", None) or []))
         if not moving or not self._can_layer(moving):
-            for artist in moving:
-                artist.set_animated(False)
-            self._drawn_as = None
+            _animate(moving, False)
+            self._layers = self._drawn_as = None
             canvas.draw()
             return np.asarray(canvas.buffer_rgba())
 
-        if self._drawn_as is None or self._drawn_as != self._state(moving):
+        known = self._drawn_as == self._state(moving)
+        if known and self._layers is not None:
+            self._settled = True
+        elif known or self._settled:
             self._draw_layers(moving)
+            self._settled = False
+        else:  # what stands still was touched twice in a row: layers are not worth their making
+            _animate(moving, False)
+            canvas.draw()
+            _animate(moving, True)
+            self._layers = None
+            self._drawn_as = self._state(moving)
+            return np.asarray(canvas.buffer_rgba())
         canvas.restore_region(self._background)
         pixels = np.asarray(canvas.buffer_rgba())
         renderer = canvas.get_renderer()
@@ -120,12 +132,12 @@ class Painter:
     def _draw_layers(self, moving):
         """Draw all that stands still, split at each artist that moves."""
         figure, canvas = self.figure, self.figure.canvas
-        for artist in moving:
-            artist.set_animated(True)
+        _animate(moving, True)
         canvas.draw()  # settles layout, 3-D order and tick labels before they are looked at
         runs = self._runs(moving)
         lifted = [artist for _, still in runs for artist in still]
-        figure_patch, engine = figure.patch.get_visible(), figure.get_layout_engine()
+        paper, engine = figure.patch, figure.get_layout_engine()
+        paper_was = (paper.get_facecolor(), paper.get_alpha(), paper.get_visible())
         patches = [(axes.patch, axes.patch.get_visible()) for axes in figure.axes]
         boxes = [a for a in figure.axes if hasattr(a, "get_w_lims") and a._axis3don]
         others = [
@@ -138,9 +150,9 @@ class Painter:
             _animate(lifted, True)
             canvas.draw()
             self._background = canvas.copy_from_bbox(figure.bbox)
-            self._layers = []
+            layers = []
             figure.set_layout_engine("none")
-            figure.patch.set_visible(False)
+            paper.set(alpha=None, visible=True)
             for patch, _ in patches:
                 patch.set_visible(False)
             for axes in boxes:
@@ -150,18 +162,24 @@ class Painter:
                 above = None
                 if still:
                     _animate(still, False)
-                    canvas.draw()
-                    above = _Layer.of(np.asarray(canvas.buffer_rgba()))
+                    on_black, on_white = (self._on(colour) for colour in ("black", "white"))
+                    above = _Layer.of(on_black, on_white)
                     _animate(still, True)
-                self._layers.append((artists, above))
+                layers.append((artists, above))
         finally:
             _animate(others, False)
             for patch, visible in patches:
                 patch.set_visible(visible)
             for axes in boxes:
                 axes.set_axis_on()
-            figure.patch.set_visible(figure_patch)
+            paper.set(**dict(zip(("facecolor", "alpha", "visible"), paper_was, strict=True)))
             figure.set_layout_engine(engine if engine is not None else "none")
+        self._layers = layers
+
+    def _on(self, colour):
+        self.figure.patch.set_facecolor(colour)
+        self.figure.canvas.draw()
+        return np.array(self.figure.canvas.buffer_rgba())[..., :3].reshape(-1, 3).astype(np.float32)
 
     def _runs(self, moving):
         """[(artists that move, artists that stand still above them), ...] in the order of drawing."""
@@ -187,23 +205,25 @@ class Painter:
 
 
 class _Layer:
-    """The pixels of what stands still above something that moves; most of a layer is empty."""
+    """What stands still above something that moves; most of its pixels are empty and are left out.
+
+    How far a pixel covers what is under it follows from what it looks like on black and on white: on `x` it
+    is `on_black + keep * x`.
+    """
 
     def __init__(self, where, colour, keep):
         self.where, self.colour, self.keep = where, colour, keep
 
     @classmethod
-    def of(cls, pixels):
-        flat = pixels.reshape(-1, 4)
-        where = np.flatnonzero(flat[:, 3])
-        if not len(where):
-            return None
-        alpha = flat[where, 3:].astype(np.float32) / 255
-        return cls(where, flat[where, :3] * alpha + 0.5, 1 - alpha)
+    def of(cls, on_black, on_white):
+        keep = (on_white - on_black) / 255
+        where = np.flatnonzero((keep < 1).any(axis=1))
+        return cls(where, on_black[where] + 0.5, keep[where]) if len(where) else None
 
     def lay_over(self, pixels):
         flat = pixels.reshape(-1, 4)
-        flat[self.where, :3] = flat[self.where, :3] * self.keep + self.colour
+        mixed = flat[self.where, :3] * self.keep + self.colour
+        flat[self.where, :3] = np.minimum(mixed, 255)
 
 
 class _Touched:

@@ -103,7 +103,8 @@ def reach_demonstrations(scene, seed=0):
     """
     _require_scene(scene)
     n = len(scene.goal)
-    random = _generator(n, seed, least=1)
+    # Another stream than the scenes': with the same seed, the side would follow from the goal's distance.
+    random = _generator(n, seed, least=1, stream=1)
     left = torch.where(torch.rand(n, generator=random) < 0.5, 1.0, -1.0)
     distance = scene.goal.norm(dim=-1)
     ahead = scene.goal / distance[:, None]
@@ -182,10 +183,10 @@ def _require_chunk(name, value):
     require_finite(name, value)
 
 
-def _generator(n, seed, least=2):
+def _generator(n, seed, least=2, stream=0):
     require_count("n", n, least=least)
     require_count("seed", seed, least=0)
-    return torch.Generator().manual_seed(seed)
+    return torch.Generator().manual_seed(seed + stream * 1_000_003)
 
 
 def _uniform(low, high, n, random):

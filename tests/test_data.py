@@ -57,6 +57,16 @@ def test_every_demonstration_succeeds_and_both_ways_are_taken():
     assert ways == {True, False}
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_way_taken_cannot_be_told_from_the_scene(seed):
+    """Also when scenes and demonstrations are drawn from one seed: else a network could cheat."""
+    scene = data.reach_scenes(4000, seed)
+    left = data.passes_left(data.to_waypoints(data.reach_demonstrations(scene, seed)), scene)
+    known = torch.cat([scene.observation, scene.goal.norm(dim=-1, keepdim=True)], dim=-1)
+    correlation = torch.corrcoef(torch.cat([known, left.float()[:, None]], dim=-1).T)[-1, :-1]
+    assert correlation.abs().max() < 0.06
+
+
 def test_actions_and_observations_are_normalised():
     scene, actions = demonstrations()
     for numbers in (actions.flatten(0, 1), scene.observation):

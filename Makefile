@@ -10,7 +10,7 @@ PY := $(BIN)/python
 export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test notebooks lint format clean
+.PHONY: help lab test notebooks golden mutations bench-norms readme-picture format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -25,6 +25,18 @@ test: $(VENV)/.test  ## set up and run all tests
 
 notebooks: $(VENV)/.test  ## build notebooks/*.ipynb from notebooks/source/*.py
 	@$(PY) -m tools.notebooks
+
+golden: $(VENV)/.test  ## check the helpers against pi0.5's numbers, one line a case
+	@$(PY) -m tests.golden tests/data/openpi_golden.json
+
+mutations: $(VENV)/.test  ## break the helpers in many plausible ways and see each caught
+	@$(PY) -m tools.mutations
+
+bench-norms: $(VENV)/.test  ## the norms beside torch's own
+	@$(PY) -m benchmarks.norms
+
+readme-picture: $(VENV)/.test  ## record README's picture from a real JupyterLab
+	@$(PY) -m tools.readme_picture
 
 format: $(VENV)/.test  ## let ruff mend layout and imports
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .

@@ -34,6 +34,7 @@ class Painter:
         self._drawn_as = None
         self._background = None
         self._layers = None
+        self._still_depths = []
         self._settled = True
         self._rows = None
 
@@ -69,7 +70,7 @@ class Painter:
             canvas.draw()
             return np.asarray(canvas.buffer_rgba())
 
-        known = self._drawn_as == self._state(moving)
+        known = self._drawn_as is not None and self._drawn_as == self._state(moving)
         if known and self._layers is not None:
             self._settled = True
         elif known or self._settled:
@@ -118,15 +119,17 @@ class Painter:
             cameras.append(axes.viewLim.bounds)
             if hasattr(axes, "get_w_lims"):
                 cameras.append((*axes.get_w_lims(), axes.elev, axes.azim, axes.roll))
-        order = [(id(a), a.zorder, a.get_visible(), _depth(a)) for a in moving]
-        in_order = tuple(entry[0] for entry in sorted(order, key=lambda entry: -entry[3]))
+        depths = [
+            *self._still_depths,
+            *((_depth(a), id(a)) for a in moving if _depth(a) is not None),
+        ]
         return (
             self._touched.count,
             self.figure.dpi,
             tuple(self.figure.get_size_inches()),
             cameras,
-            [entry[:3] for entry in order],
-            in_order,
+            [(id(a), a.zorder, a.get_visible()) for a in moving],
+            [name for _, name in sorted(depths)],
         )
 
     def _draw_layers(self, moving):
@@ -135,6 +138,12 @@ class Painter:
         _animate(moving, True)
         canvas.draw()  # settles layout, 3-D order and tick labels before they are looked at
         runs = self._runs(moving)
+        self._still_depths = [
+            (_depth(a), id(a))
+            for axes in self.figure.axes
+            for a in axes.get_children()
+            if not a.get_animated() and _depth(a) is not None
+        ]
         lifted = [artist for _, still in runs for artist in still]
         paper, engine = figure.patch, figure.get_layout_engine()
         paper_was = (paper.get_facecolor(), paper.get_alpha(), paper.get_visible())
@@ -264,10 +273,10 @@ def _flatten(artists):
 
 
 def _depth(artist):
-    """How far behind a collection or patch of a 3-D plot lies: the plot draws the farther first."""
+    """How far behind a collection or patch of a 3-D plot lies (the farther is drawn first); else None."""
     if getattr(artist.axes, "computed_zorder", False) and hasattr(artist, "do_3d_projection"):
         return artist.do_3d_projection()
-    return 0.0
+    return None
 
 
 def png(rows: np.ndarray, width: int) -> bytes:

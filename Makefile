@@ -3,8 +3,7 @@
 # `make help` lists the rest. CONTRIBUTING.md says when to use which.
 
 VENV := .venv
-BIN := $(VENV)/bin
-PY := $(BIN)/python
+PY := $(VENV)/bin/python
 
 # One thread: the collection's models are small, and two threads are slower on them.
 export OMP_NUM_THREADS := 1
@@ -16,11 +15,11 @@ help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 lab: $(VENV)/.lab  ## set up and open lesson 01 in JupyterLab
-	@$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/01_norm_geometry.ipynb
+	@$(PY) -m jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/01_norm_geometry.ipynb
 
 test: $(VENV)/.test  ## set up and run all tests
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
 	@$(PY) -m pytest
 
 notebooks: $(VENV)/.test  ## build notebooks/*.ipynb from notebooks/source/*.py
@@ -39,19 +38,28 @@ readme-picture: $(VENV)/.test  ## record README's picture from a real JupyterLab
 	@$(PY) -m tools.readme_picture
 
 format: $(VENV)/.test  ## let ruff mend layout and imports
-	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+	@$(PY) -m ruff check --fix . && $(PY) -m ruff format .
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
 
-# The stamp is written last, so that an interrupted install is taken up again. A venv that was moved, or
-# whose Python is gone, is made anew.
+# The stamps are written last, so that an interrupted install is taken up again. An environment whose Python
+# is gone or of another version, or that was moved here from another folder, is made anew.
+READY := $(shell $(PY) -c 'import sys; print((3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null)
+MADE_IN := $(shell cat $(VENV)/.lab 2>/dev/null || echo "$(CURDIR)")
+ifneq ($(READY) $(MADE_IN),True $(CURDIR))
+$(VENV)/.lab: new-environment
+endif
+
+.PHONY: new-environment
+new-environment:
+	@sh tools/make_venv.sh $(VENV)
+
 $(VENV)/.lab: requirements.txt pyproject.toml
-	@$(PY) -c "" 2>/dev/null || sh tools/make_venv.sh $(VENV)
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	@$(BIN)/jupyter labextension disable "@jupyterlab/apputils-extension:announcements" >/dev/null 2>&1
-	@touch $@
+	@$(PY) -m jupyter labextension disable "@jupyterlab/apputils-extension:announcements" >/dev/null 2>&1
+	@echo "$(CURDIR)" >$@
 
 $(VENV)/.test: requirements-test.txt $(VENV)/.lab
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-test.txt

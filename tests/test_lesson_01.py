@@ -23,9 +23,16 @@ def _projection(x):
 
 HALF = torch.float16
 RIGHT = {
-    "exercise_1": [-11, -11.0],
-    "exercise_2": [lambda x: rms_norm(x - x.mean(-1, keepdim=True))],
-    "exercise_3": [lambda x: _projection(x) / _rms(x)],
+    "exercise_1": [-5, -5.0, torch.tensor(-5.0)],
+    "exercise_2": [
+        lambda x: rms_norm(x - x.mean(-1, keepdim=True)),
+        lambda x: rms_norm((x - x.mean(-1, keepdim=True)).float()),
+    ],
+    "exercise_3": [
+        lambda x: _projection(x) / _rms(x),
+        lambda x: (_projection(x) / _rms(x)).float(),
+        lambda x: torch.func.jacrev(lambda z: z / _rms(z))(x),
+    ],
     "exercise_4": [
         torch.tensor([256.0, 1.0, -2.0], dtype=HALF),
         torch.full((3,), -300.0, dtype=HALF),
@@ -34,10 +41,10 @@ RIGHT = {
 # Each wrong answer with a word of the hint that is meant for it and no other.
 WRONG = {
     "exercise_1": [
-        (11, "sign"),
+        (5, "sign"),
         (0, "Without a shift"),
-        (5, "adds to the mean"),
-        (-3, "mean is then 8"),
+        (7, "adds to the mean"),
+        (-3, "mean is then 2"),
         ("eleven", "One number"),
         (True, "One number"),
         (math.nan, "finite"),
@@ -48,6 +55,8 @@ WRONG = {
         (lambda x: rms_norm(x) - rms_norm(x).mean(-1, keepdim=True), "after the norm"),
         (lambda x: rms_norm(x - x.mean()), "one mean over all rows"),
         (lambda x: 2 * x, "Which one step"),
+        (layer_norm, "only norm you call"),
+        (lambda x: rms_norm(x - x.mean(-1)), "keepdim=True"),
         (lambda x: x[0], "shape"),
         (lambda x: None, "returned nothing"),
         (lambda x: 1 / 0, "ZeroDivisionError"),
@@ -62,15 +71,18 @@ WRONG = {
             "factor 1/d",
         ),
         (lambda x: torch.ones(len(x), len(x), dtype=x.dtype), "should be zero"),
-        (lambda x: 7 * _projection(x), "other directions"),
+        (lambda x: _projection(x) / x.norm(), "the size is not"),
+        (lambda x: torch.zeros(len(x), len(x)), "kills every direction"),
+        (lambda x: torch.diag(x).roll(1, 1) @ _projection(x), "other directions"),
         (lambda x: x, "shape"),
         (..., r"Replace the \.\.\."),
     ],
     "exercise_4": [
         (torch.tensor([400.0, 1.0]), "do not overflow"),
-        (torch.tensor([1000.0, 1.0], dtype=HALF), "at most 300"),
+        (torch.tensor([1000.0, 1.0], dtype=HALF), "within 300"),
         (torch.tensor([200.0, 1.0], dtype=HALF), "survives"),
         (torch.zeros(3, dtype=HALF), "Zero stays zero"),
+        (torch.full((3,), 1e-4, dtype=HALF), "squares vanish"),
         (torch.tensor([math.inf, 1.0], dtype=HALF), "finite"),
         (torch.zeros(2, 2, dtype=HALF), "one dimension"),
         ([256.0], "one dimension"),
@@ -127,6 +139,18 @@ def test_ellipsoid_survives_a_vanishing_image():
     assert "no direction left" in view.describe()
     view.update(scale_1=0.5, scale_2=0.5, scale_3=0.5)
     assert view.angle == pytest.approx(0, abs=1e-2)
+
+
+def test_gain_paths_part_only_under_decay():
+    def train(weight_decay):
+        return [1.0, 1.8 - 0.2 * weight_decay], [1.0, 1.8 - 0.1 * weight_decay]
+
+    view = norm_geometry.GainPaths(train, 1.8)
+    np.testing.assert_allclose(*view.paths)
+    view.update(weight_decay=4.0)
+    assert view.gamma.get_ydata()[-1] == pytest.approx(1.0)
+    assert view.scale.get_ydata()[-1] == pytest.approx(1.4)
+    assert "weight decay 4.0" in view.describe()
 
 
 def test_eps_curve_bends_at_the_root():

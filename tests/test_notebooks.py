@@ -6,14 +6,18 @@ solutions of its exercises are run and must be right.
 """
 
 import asyncio
+import base64
+import io
 import re
 import statistics
 import subprocess
 import sys
 
 import nbformat
+import numpy as np
 import pytest
 from nbclient.exceptions import CellExecutionError
+from PIL import Image
 
 from tools import notebooks
 
@@ -61,6 +65,38 @@ def _printed(notebook) -> list:
     return kept
 
 
+def _pixels(picture: str) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB"), dtype=float)
+
+
+def _stale(committed, fresh) -> list[str]:
+    """Where outputs that are committed are not what the cells print now, but for rounding.
+
+    Another machine rounds otherwise in the last digits, so numbers are compared to a hundredth, and
+    pictures by their average difference.
+    """
+    number = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+    found = []
+    for where, (old, new) in enumerate(zip(committed, fresh, strict=True)):
+        for one, other in zip(old, new, strict=True):
+            texts = [
+                str(o.get("text", o.get("data", {}).get("text/plain", ""))) for o in (one, other)
+            ]
+            if number.sub("", texts[0]) != number.sub("", texts[1]):
+                found.append(f"code cell {where} prints {texts[1]!r}, committed is {texts[0]!r}")
+                continue
+            values = [np.array(number.findall(text), dtype=float) for text in texts]
+            if not np.allclose(*values, rtol=1e-2, atol=1e-6):
+                found.append(
+                    f"code cell {where} prints other numbers: {texts[1]!r}, not {texts[0]!r}"
+                )
+            if picture := one.get("data", {}).get("image/png"):
+                before, after = _pixels(picture), _pixels(other["data"]["image/png"])
+                if before.shape != after.shape or np.abs(before - after).mean() > 1:
+                    found.append(f"code cell {where} draws another picture")
+    return found
+
+
 def test_every_source_has_a_notebook_and_every_notebook_a_source():
     assert sorted(path.stem for path in notebooks.NOTEBOOKS.glob("*.ipynb")) == NAMES
     assert NAMES, "no lesson at all"
@@ -90,6 +126,8 @@ def test_runs_twice_alike_and_its_solutions_are_right(source, tmp_path, offline)
     del elsewhere.cells[cells:]
     for number, (one, other) in enumerate(zip(_printed(here), _printed(elsewhere), strict=True)):
         assert one == other, f"code cell {number} printed something else in the second run"
+    committed = nbformat.read(notebooks.built(source), as_version=4)
+    assert not _stale(_printed(committed), _printed(here)), "run `make notebooks`"
     for number, cell in enumerate(added, start=1):
         words = "".join(output.get("data", {}).get("text/plain", "") for output in cell.outputs)
         assert words.startswith("Right."), f"solution {number}: {words or 'no feedback'}"
@@ -101,6 +139,21 @@ def test_the_network_is_really_blocked(tmp_path, offline):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     with pytest.raises(CellExecutionError, match="the network is blocked"):
         asyncio.run(notebooks.execute_async(notebook, tmp_path, offline))
+
+
+def test_stale_outputs_are_seen():
+    committed = nbformat.read(notebooks.built(SOURCES[0]), as_version=4)
+    fresh = nbformat.read(notebooks.built(SOURCES[0]), as_version=4)
+    assert not _stale(_printed(committed), _printed(fresh))
+    outputs = [o for c in fresh.cells for o in c.get("outputs", [])]
+    text = next(o for o in outputs if o.output_type == "stream")
+    text.text = text.text.replace("1.2247", "1.3347")
+    picture = next(o for o in outputs if "image/png" in o.get("data", {}))
+    flipped = io.BytesIO()
+    Image.fromarray(_pixels(picture.data["image/png"]).astype(np.uint8)[::-1]).save(flipped, "png")
+    picture.data["image/png"] = base64.b64encode(flipped.getvalue()).decode()
+    found = _stale(_printed(committed), _printed(fresh))
+    assert len(found) == 2 and "other numbers" in found[0] and "another picture" in found[1]
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=NAMES)

@@ -20,11 +20,11 @@ def _entries(x: np.ndarray, form: str) -> str:
     return "[" + ", ".join(f"{value:{form}}" for value in x) + "]"
 
 
-def _space(figure, box, limit: float):
+def _space(figure, box, limit: float, zoom: float = 1.5):
     """Empty 3-D axes, seen from the side of the all-ones direction so that it is not foreshortened."""
     axes = figure.add_axes(box, projection="3d")
     axes.set(xlim=(-limit, limit), ylim=(-limit, limit), zlim=(-limit, limit))
-    axes.set_box_aspect((1, 1, 1), zoom=1.5)
+    axes.set_box_aspect((1, 1, 1), zoom=zoom)
     axes.view_init(elev=14, azim=-38)
     axes.set_axis_off()
     return axes
@@ -94,20 +94,24 @@ class NormSphere(View):
         half = np.linspace(0, np.pi, 97)
         flat.plot(RADIUS * np.cos(half), RADIUS * np.sin(half), color=COLORS["muted"], lw=1)
         flat.axhline(0, color=COLORS["all_ones"], lw=1.5)
-        flat.text(0, 2.1, "mean 0", color=COLORS["layer_norm"], **label)
+        flat.text(-0.25, 2.15, "mean 0", color=COLORS["layer_norm"], fontsize=12, ha="right")
 
+        # LayerNorm's points are the larger ones, and x's rings larger still: all stay in sight where
+        # they coincide.
         self.moving = []
         self.lines = {}
-        hollow = dict(mfc="white", mew=2, ms=11, ls="", zorder=4)
-        solid = dict(ms=11, ls="", zorder=5)
+        sizes = {"layer_norm": 15, "rms_norm": 9}
         for name, norm in self.norms.items():
             point = _numbers(norm(x))
-            space.plot(*point[:, None], "o", color=COLORS[name], **hollow)
-            flat.plot(*self._in_slice(point)[:, None], "o", color=COLORS[name], **hollow)
+            ring = dict(mfc="none", mew=1.5, ms=sizes[name] + 6, ls="", zorder=4)
+            space.plot(*point[:, None], "o", color=COLORS[name], **ring)
+            flat.plot(*self._in_slice(point)[:, None], "o", color=COLORS[name], **ring)
         flat.plot(*self._ray(start), ":", color=COLORS["muted"], lw=1.5)
         for name in ("ray", *self.norms):
-            style = dict(ls="--", lw=1.5) if name == "ray" else dict(marker="o", **solid)
-            color = COLORS["input"] if name == "ray" else COLORS[name]
+            if name == "ray":
+                color, style = COLORS["input"], dict(ls="--", lw=1.5)
+            else:
+                color, style = COLORS[name], dict(marker="o", ms=sizes[name], ls="", zorder=5)
             self.lines[name] = (
                 space.plot([0], [0], [0], color=color, **style)[0],
                 flat.plot([0], [0], color=color, **style)[0],
@@ -119,6 +123,7 @@ class NormSphere(View):
             )
             for name, height in (("input", 0.125), ("layer_norm", 0.075), ("rms_norm", 0.025))
         }
+        self.figure.text(0.97, 0.125, "rings: x,  solid: x'", fontsize=12, ha="right")
         self.moving.extend(self.texts.values())
         self.update(shift=0.0, scale=1.0)
 
@@ -147,7 +152,7 @@ class NormSphere(View):
         for name, label in (("layer_norm", "LayerNorm(x')"), ("rms_norm", "RMSNorm(x')  ")):
             point = self.images[name]
             self.texts[name].set_text(
-                f"{label} = {_entries(point, '9.4f')}   length {np.linalg.norm(point):.4f}"
+                f"{label} = {_entries(point, '9.3f')}   length {np.linalg.norm(point):.3f}"
             )
 
     def describe(self) -> str:
@@ -175,10 +180,13 @@ class GammaEllipsoid(View):
         self.globe = _grid_on_sphere()
 
         self.figure = new_figure(9, 4.4)
-        space = _space(self.figure, (-0.05, -0.12, 0.62, 1.24), 3.6)
+        space = _space(self.figure, (-0.05, -0.12, 0.62, 1.24), 3.6, zoom=1.35)
         space.plot(*self.globe.T, color=COLORS["faint"], lw=0.8)
-        space.plot(*np.stack([np.zeros(3), self.plain], axis=1), color=COLORS["rms_norm"])
-        space.plot(*self.plain[:, None], "o", color=COLORS["rms_norm"], ms=9)
+        for number, axis in enumerate(np.eye(3), start=1):
+            space.plot(*np.outer([0, 2.3], axis), color=COLORS["muted"], lw=1)
+            space.text(*(2.6 * axis), str(number), fontsize=12, color=COLORS["muted"], ha="center")
+        space.plot(*np.stack([np.zeros(3), self.plain], axis=1), color=COLORS["rms_norm"], lw=4)
+        space.plot(*self.plain[:, None], "o", color=COLORS["rms_norm"], ms=13)
         (self.stretched,) = space.plot(*self.globe.T, color=COLORS["scale"], lw=0.8, alpha=0.7)
         (self.arrow,) = space.plot([0, 0], [0, 0], [0, 0], color=COLORS["scale"])
         (self.tip,) = space.plot([0], [0], [0], "o", color=COLORS["scale"], ms=9)
@@ -205,7 +213,8 @@ class GammaEllipsoid(View):
     def update(self, *, scale_1: float, scale_2: float, scale_3: float):
         """Show the image of x, and of the whole sphere, under the three multipliers 1 + scale_i."""
         scale = np.array([scale_1, scale_2, scale_3])
-        self.image = _numbers(self.rms_norm(self.x, self.x.new_tensor(scale)))
+        # Adding zero turns a negative zero, which would read as "-0.00", into a plain one.
+        self.image = _numbers(self.rms_norm(self.x, self.x.new_tensor(scale))) + 0.0
         self.stretched.set_data_3d(*(self.globe * (1 + scale)).T)
         self.arrow.set_data_3d(*np.stack([np.zeros(3), self.image], axis=1))
         self.tip.set_data_3d(*self.image[:, None])
@@ -254,9 +263,12 @@ class GainPaths(View):
         (self.gamma,) = axes.plot([], [], color=COLORS["input"], label="gamma, from 1")
         (self.scale,) = axes.plot([], [], color=COLORS["scale"], ls="--", label="1 + scale, from 0")
         self.figure.legend(
-            *axes.get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(0.69, 0.62)
+            *axes.get_legend_handles_labels(),
+            loc="upper left",
+            bbox_to_anchor=(0.685, 0.72),
+            borderaxespad=0,
         )
-        self.text = self.figure.text(0.715, 0.2, "", fontsize=13, linespacing=1.5)
+        self.text = self.figure.text(0.7, 0.18, "", fontsize=13, linespacing=1.5)
         self.moving = [self.gamma, self.scale, self.text]
         self.update(weight_decay=0.0)
 
@@ -266,14 +278,14 @@ class GainPaths(View):
         for line, path in zip((self.gamma, self.scale), self.paths, strict=True):
             line.set_data(np.arange(len(path)), path)
         self.text.set_text(
-            f"at the end:\ngamma = {self.paths[0][-1]:.3f}\n1 + scale = {self.paths[1][-1]:.3f}"
+            f"weight decay {weight_decay:.1f},\nat the end:\ngamma = {self.paths[0][-1]:.3f}\n"
+            f"1 + scale = {self.paths[1][-1]:.3f}"
         )
 
     def describe(self) -> str:
         return (
             "Two curves of a feature's gain over training steps, both from 1. "
-            f"The loss alone wants {self.target}. At the end gamma is {self.paths[0][-1]:.3f}, "
-            f"1 + scale is {self.paths[1][-1]:.3f}."
+            f"The loss alone wants {self.target}. {self.text.get_text()}.".replace("\n", " ")
         )
 
 
@@ -295,7 +307,7 @@ class EpsCurve(View):
         axes.set_ylabel("RMS of the output")
         axes.axhline(1, color=COLORS["muted"], lw=1, ls=":")
         (self.curve,) = axes.plot(self.rms_in, self.rms_in, color=COLORS["rms_norm"])
-        (self.knee,) = axes.plot([1], [1], "o", color=COLORS["input"], ms=10)
+        (self.knee,) = axes.plot([1], [1], "o", color=COLORS["input"], ms=10, clip_on=False)
         (self.drop,) = axes.plot([1, 1], [1e-6, 1], color=COLORS["muted"], lw=1, ls="--")
         self.text = self.figure.text(0.7, 0.4, "", fontsize=13, linespacing=1.5)
         self.moving = [self.curve, self.knee, self.drop, self.text]
@@ -311,12 +323,11 @@ class EpsCurve(View):
         self.curve.set_ydata(self.rms_out)
         self.knee.set_data([root], [at_knee])
         self.drop.set_xdata([root, root])
-        exact = self.rms_in[self.rms_out > 0.99]
-        begins = (
-            f"within 1% of 1\nfrom RMS {exact[0]:.1g} on" if len(exact) else "nowhere within 1%"
-        )
+        # rms / sqrt(rms**2 + eps) = 0.99, solved for rms
+        near = 0.99 / np.sqrt(1 - 0.99**2) * root
         self.text.set_text(
-            f"eps = {eps:.1g}\nat RMS = sqrt(eps):\noutput RMS {at_knee:.3f}\n{begins}"
+            f"eps = {eps:.1g}\nat RMS = sqrt(eps):\noutput RMS {at_knee:.3f}\n"
+            f"within 1% of 1\nfrom RMS {near:.2g} on"
         )
 
     def describe(self) -> str:
@@ -351,9 +362,11 @@ class Precision(View):
         axes.set(xscale="log", yscale="log", xlim=(1e-4, 1e4), ylim=(1e-9, 30))
         axes.set_xlabel("magnitude: the largest entry of x")
         axes.set_ylabel("largest error")
-        axes.axvline(256, color=COLORS["muted"], lw=1, ls=":")
-        axes.text(256, 1.5e-9, " 256", fontsize=12, color=COLORS["muted"])
-        colors = {"naive": COLORS["layer_norm"], "careful": COLORS["rms_norm"]}
+        self.limit = [
+            axes.axvline(256, color=COLORS["muted"], lw=1, ls=":"),
+            axes.text(230, 5, "float16: from 256", fontsize=12, color=COLORS["muted"], ha="right"),
+        ]
+        colors = {"naive": COLORS["broken"], "careful": COLORS["rms_norm"]}
         labels = {"naive": "squares in this format", "careful": "squares in float32"}
         self.lines, self.dots = {}, {}
         for way in self.ways:
@@ -370,7 +383,7 @@ class Precision(View):
             *axes.get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(0.1, 1.0), ncol=2
         )
         self.text = self.figure.text(0.11, 0.035, "", fontsize=13)
-        self.moving = [*self.lines.values(), *self.dots.values(), self.text]
+        self.moving = [*self.limit, *self.lines.values(), *self.dots.values(), self.text]
         self.update(magnitude=1.0, dtype=next(iter(dtypes)))
 
     def _error(self, magnitude: float, dtype, norm: Callable) -> float:
@@ -384,6 +397,8 @@ class Precision(View):
     def update(self, *, magnitude: float, dtype: str):
         """Show the errors in this number format, and mark this magnitude."""
         self.errors = {}
+        for artist in self.limit:
+            artist.set_visible(dtype == "float16")
         for way, norm in self.ways.items():
             # Where nothing is lost at all, a logarithmic axis has no place for it: draw it at the bottom.
             self.errors[way] = self._error(magnitude, self.dtypes[dtype], norm)
@@ -413,16 +428,16 @@ class MeanShare(View):
 
     def __init__(self, x, layer_norm: Callable, rms_norm: Callable, largest_mean: float = 3.0):
         self.x, self.layer_norm, self.rms_norm = x, layer_norm, rms_norm
-        self.edges = np.linspace(0, 1, 101)
+        self.edges = np.logspace(-6, 0, 25)
         means = np.linspace(0, largest_mean, 31)
         angles = [np.median(self._measure(mean)[1]) for mean in means]
 
         self.figure = new_figure(9, 4.0)
         left = self.figure.add_axes((0.09, 0.2, 0.4, 0.68))
-        left.set(xlim=(0, 1), ylim=(0, len(x)))
+        left.set(xscale="log", xlim=(1e-6, 1), ylim=(0, len(x)))
         left.set_xlabel("share of energy along all-ones")
         left.set_ylabel("vectors")
-        self.histogram = left.stairs(np.zeros(100), self.edges, fill=True, color=COLORS["all_ones"])
+        self.histogram = left.stairs(np.zeros(24), self.edges, fill=True, color=COLORS["all_ones"])
         right = self.figure.add_axes((0.6, 0.2, 0.38, 0.68))
         right.set(xlim=(0, largest_mean), ylim=(0, 90), yticks=(0, 30, 60, 90))
         right.set_xlabel("mean of the entries")
@@ -446,13 +461,13 @@ class MeanShare(View):
     def update(self, *, mean: float):
         """Give all vectors this mean and measure again."""
         self.share, self.angle = self._measure(mean)
-        self.histogram.set_data(np.histogram(self.share, self.edges)[0])
+        self.histogram.set_data(np.histogram(np.maximum(self.share, 1e-6), self.edges)[0])
         self.dot.set_data([mean], [np.median(self.angle)])
-        self.text.set_text(f"median share {np.median(self.share):.4f}")
+        self.text.set_text(f"average share {np.mean(self.share):.4f}")
 
     def describe(self) -> str:
         return (
-            "Left, a histogram of the share of energy along all-ones, median "
-            f"{np.median(self.share):.4f}. Right, the angle between LayerNorm's and RMSNorm's output "
+            "Left, a histogram of the share of energy along all-ones, on average "
+            f"{np.mean(self.share):.4f}. Right, the angle between LayerNorm's and RMSNorm's output "
             f"over the mean of the entries, now {np.median(self.angle):.1f} degrees."
         )

@@ -15,7 +15,7 @@
 #
 # **What do LayerNorm and RMSNorm do to a vector?**
 #
-# The robot policy pi0.5 normalises with RMSNorm in every layer, and so do most recent language models. Before we can
+# The language model and the action expert inside the robot policy pi0.5 normalise with RMSNorm. Before we can
 # ask why, we have to see what it does. At the end of this lesson you can
 #
 # - compute both norms of a short vector by hand,
@@ -46,7 +46,7 @@ from helpers.figures import norm_geometry as figures
 from helpers.norms import layer_norm, rms_norm
 
 SEED = 0
-EPS = 1e-6
+EPS = 1e-6  # the default of the helpers, with which the cells compare
 WIDTH = 512
 
 # %% [markdown]
@@ -107,9 +107,7 @@ for vector in (x, x_prime):
 # %% tags=["claim-3"]
 apart = {norm: float((norm(x) - norm(x_prime)).abs().max()) for norm in (layer_norm, rms_norm)}
 assert apart[layer_norm] < 1e-9 and apart[rms_norm] > 0.01
-found = (
-    f"they differ by {apart[layer_norm]:.0g} after LayerNorm, {apart[rms_norm]:.2f} after RMSNorm"
-)
+found = f"they differ by {apart[rms_norm]:.2f} after RMSNorm, by less than 1e-9 after LayerNorm"
 verdict(3, apart[layer_norm] < 1e-9 and apart[rms_norm] > 0.01, found)
 
 # %% [markdown]
@@ -149,8 +147,8 @@ found = "1000 vectors: RMSNorm turns none of them; LayerNorm is RMSNorm of the c
 verdict(4, bool(abs(turned) < 1e-9 and two_steps < 1e-9), f"{found} (to {two_steps:.0e})")
 
 # %% [markdown]
-# Below, $x = [10, 11, 12]$ stays (hollow points), and a second vector moves: $x' = \text{scale}\cdot x + \text{shift}$ (solid
-# points). It starts at $[101, 102, 103]$.
+# Below, $x = [10, 11, 12]$ stays (rings), and a second vector moves: $x' = \text{scale}\cdot x + \text{shift}$ (solid
+# points). It starts at $[101, 102, 103]$. LayerNorm is orange, RMSNorm blue.
 #
 # **Predict.** Drag *shift* from 200 down to -200. What does the orange point of LayerNorm do? Where does the blue
 # point of RMSNorm start, and where does it end? At which shift do they meet?
@@ -164,37 +162,41 @@ explore(sphere, shift=slider(-200, 200, 91, 1), scale=log_slider(0.01, 100, 1.0)
 #
 # - The orange point stands still while you shift. The blue one runs along the sphere, towards the all-ones axis on one
 #   side or the other: the larger the mean, the more of the fixed length it takes.
-# - Scaling moves neither, as long as the shift is 0.
-# - At *scale* 0.01 the orange point does move a little, inwards. The entries then differ by so little that `eps` counts.
+# - Scaling moves the orange point at no shift, the blue one only where the shift is not 0.
+# - At *scale* 0.01 LayerNorm's length falls from 1.732 to 1.719, by 0.74%: too little to see, but the numbers below the
+#   picture show it. The entries then differ by so little that `eps` counts.
 
 # %% tags=["claim-2"]
 base = layer_norm(x)
 shifted = max(float((layer_norm(x + s) - base).abs().max()) for s in (-200, 7, 200))
-scaled = max(float((norm(100 * x) - norm(x)).abs().max()) for norm in (layer_norm, rms_norm))
+scaled = max(float((rms_norm(c * x) - rms_norm(x)).abs().max()) for c in (0.01, 100))
+scaled = max(scaled, float((layer_norm(100 * x) - base).abs().max()))
 shrunk = 1 - float(layer_norm(0.01 * x).norm() / base.norm())
 moved = float((rms_norm(x + 91) - rms_norm(x)).abs().max())
 assert all(torch.allclose(norm(-x), -norm(x)) for norm in (layer_norm, rms_norm)), "a flip"
-assert shifted < 1e-9 and scaled < 1e-5 and 0 < shrunk < 0.01 and moved > 0.01
+assert shifted < 1e-9 and scaled < 2e-4 and 0 < shrunk < 0.01 and moved > 0.01
 verdict(
     2,
     "the scale is positive and eps is small against the variance (RMSNorm: the mean square)",
-    f"shifts move LayerNorm by {shifted:.0g}, RMSNorm by {moved:.2f}; a scale of 100 moves both by "
-    f"less than 1e-05, -1 flips both; at scale 0.01 eps shortens LayerNorm by {shrunk:.2%}",
+    f"shifts move RMSNorm by {moved:.2f}, LayerNorm by less than 1e-9; scales move RMSNorm by less "
+    f"than 2e-4, -1 flips both; at scale 0.01 eps shortens LayerNorm's result by {shrunk:.2%}",
 )
 
 # %% [markdown]
 # <details><summary>The answer to the prediction</summary>
 #
-# LayerNorm's point does not move at all. RMSNorm's starts near the all-ones axis, runs over the top of the circle and ends
-# near the other end of the axis. They meet where the mean is zero, at shift $-11$: then there is nothing for LayerNorm to drop.
+# LayerNorm's point does not move at all. RMSNorm's starts near the all-ones axis, runs along the sphere through LayerNorm's
+# point and ends near the other end of the axis. They meet where the mean is zero, at shift $-11$: then there is nothing for LayerNorm to drop.
 #
 # </details>
 
 # %% [markdown]
 # ## 3. gamma: the sphere becomes an ellipsoid
 #
-# After either norm a model multiplies each entry by a learned number, $\gamma_i$. pi0.5 writes it as
-# $1 + \text{scale}_i$ and starts every $\text{scale}_i$ at zero, so that nothing is changed at the start:
+# After the norm a model multiplies each entry by a learned number, $\gamma_i$ (LayerNorm usually adds a learned bias too, left
+# out here). openpi, the code of pi0.5, writes it as $1 + \text{scale}_i$ and starts a fresh model with
+# $\text{scale}_i = 0$, so that nothing is changed at the start. In pi0.5's action expert the scale is computed from the
+# time instead of learned as such: lesson 04.
 #
 # $$y = (1 + \text{scale}) \odot \mathrm{RMSNorm}(x)$$
 #
@@ -241,25 +243,18 @@ verdict(5, plain_at_zero and multiplies, found)
 # **Predict.** With plain gradient steps, which of the two gets there first? And if weights decay towards zero?
 
 # %%
-FEATURE = torch.randn(64, generator=generator, dtype=torch.float64)
-TARGET = 1.8
+TARGET = 1.8  # the gain that the loss wants
+POWER = 1.2  # mean square of the feature
 
 
-def train(weight_decay, steps=60):
+def train(weight_decay, steps=60, rate=0.05):
     paths = []
-    for start, one in (
-        (1.0, 0.0),
-        (0.0, 1.0),
-    ):  # gamma from 1; then scale from 0, used as 1 + scale
-        weight, path = torch.tensor(start, dtype=torch.float64, requires_grad=True), []
-        optimizer = torch.optim.SGD([weight], lr=0.05, weight_decay=weight_decay)
+    for weight, one in ((1.0, 0.0), (0.0, 1.0)):  # gamma; then scale, used as 1 + scale
+        path = []
         for _ in range(steps):
-            path.append(one + weight.item())
-            (gradient,) = torch.autograd.grad(
-                (((one + weight - TARGET) * FEATURE) ** 2).mean(), weight
-            )
-            weight.grad = gradient
-            optimizer.step()
+            path.append(one + weight)
+            gradient = 2 * POWER * (one + weight - TARGET)
+            weight -= rate * (gradient + weight_decay * weight)
         paths.append(path)
     return paths
 
@@ -272,22 +267,24 @@ explore(figures.GainPaths(train, TARGET), weight_decay=slider(0.0, 4.0, 1.0, 0.1
 # they lie much closer together. An update that is too small to reach the next number is lost.
 
 # %%
-gamma, scale = torch.ones((), dtype=torch.bfloat16), torch.zeros((), dtype=torch.bfloat16)
+low_gamma, low_scale = torch.ones((), dtype=torch.bfloat16), torch.zeros((), dtype=torch.bfloat16)
 for _ in range(100):
-    gamma, scale = gamma + 0.001, scale + 0.001
-print(f"100 steps of 0.001 in bfloat16: gamma = {gamma.item()}, 1 + scale = {1 + scale.item():.3f}")
+    low_gamma, low_scale = low_gamma + 0.001, low_scale + 0.001
+print(
+    f"100 steps of 0.001 in bfloat16: gamma {low_gamma:.3f}, 1 + scale {1 + low_scale.item():.3f}"
+)
 
 # %% tags=["claim-22"]
 plain, decayed = train(0.0), train(1.0)
 apart = max(abs(a - b) for a, b in zip(*plain, strict=True))
 ends = [path[-1] for path in decayed]
-assert apart < 1e-12 and ends[0] < ends[1] and gamma.item() == 1.0 and scale.item() > 0.05
+assert apart < 1e-12 and ends[0] < ends[1] and low_gamma == 1 and low_scale > 0.05
 verdict(
     22,
-    "weights decay or are stored in low precision",
-    f"plain gradient steps: one path, to {apart:.0e}; with decay 1 the gain ends at {ends[0]:.2f} "
-    f"(gamma) and {ends[1]:.2f} (1 + scale); 100 steps of 0.001 in bfloat16 move gamma by "
-    f"{gamma.item() - 1:.0f}, scale by {scale.item():.2f}",
+    None,
+    f"plain gradient steps give one path; only weight decay (gains {ends[0]:.2f}, {ends[1]:.2f}) "
+    f"and low precision (100 small steps in bfloat16: {low_gamma - 1:.0f}, {low_scale:.2f}) tell "
+    "gamma and 1 + scale apart; stability of a whole model was not measured",
 )
 
 # %% [markdown]
@@ -295,7 +292,7 @@ verdict(
 #
 # Neither: the two paths are one. The 1 is a constant, so both weights have the same gradient. Weight decay is what tells them
 # apart: it pulls gamma towards 0, a feature switched off, and $1 + \text{scale}$ towards 1, the plain norm. Whether a whole model
-# then trains more stably is not shown by this; it is a reason to expect it.
+# then trains more stably is not shown by this.
 #
 # </details>
 
@@ -308,7 +305,8 @@ verdict(
 # **Predict.** $\epsilon = 10^{-6}$. What is the RMS of the output for an input with RMS $10^{-3}$?
 
 # %%
-unit = rms_norm(torch.randn(64, generator=generator, dtype=torch.float64), eps=0.0)
+unit = torch.tensor([1.0, -1.0, 0.5, -0.5, 2.0, 0.1], dtype=torch.float64)
+unit = unit / rms(unit)
 for size in (0.0, 1e-6, 1e-3, 1.0, 1e6):
     print(f"RMS in {size:7.0e}   RMS out {float(rms(rms_norm(size * unit))):.6f}")
 
@@ -354,7 +352,7 @@ for value in (255.0, 256.0):
     print(f"   squares in float32: {rms_norm(pair).tolist()}")
 
 # %% [markdown]
-# The cure is the same everywhere, in openpi too: convert to float32, take the statistics there, convert the result
+# The usual cure, openpi's too: convert to float32, take the statistics there, convert the result
 # back. That is what `helpers.norms.rms_norm` does.
 
 # %%
@@ -368,18 +366,21 @@ big = torch.tensor([300.0, -300.0, 300.0], dtype=torch.float16)
 assert not plain_rms_norm(big).any(), "divided by infinity: all zero"
 assert torch.equal(rms_norm(big), torch.tensor([1.0, -1.0, 1.0], dtype=torch.float16))
 assert torch.tensor(1e-4, dtype=torch.float16).square() == 0, "small squares vanish"
-for dtype in (torch.float16, torch.bfloat16):
-    exact = rms_norm(pattern.to(dtype).double())
-    difference = (rms_norm(pattern.to(dtype)).double() - exact).abs()
-    assert (difference <= 0.51 * torch.finfo(dtype).eps * 2 * exact.abs()).all(), "one rounding"
+small = (0.01 * pattern).half()
+exact = rms_norm(small.double())
+errors = [
+    ((norm(small).double() - exact) / exact).abs().max() for norm in (plain_rms_norm, rms_norm)
+]
+assert errors[1] <= 0.51 * torch.finfo(torch.float16).eps < errors[0], "one rounding, or several"
 
 # %% [markdown]
 # <details><summary>The answer to the prediction</summary>
 #
 # $256^2 = 65536$ is the first square of a whole number beyond 65504. It is stored as infinity, and a finite number divided by infinity is
 # **zero**. No error and no NaN: a silent zero. Very small float16 entries fail the other way round: their squares become
-# zero. bfloat16 does not overflow here, but it rounds every square. With float32 statistics only the final rounding
-# to the format is left, as the cell above asserts.
+# zero. bfloat16 does not overflow here. With float32 statistics the result is rounded once, at the end; with squares
+# in the format itself several roundings add up, as the cell above asserts for float16. In bfloat16 the two curves
+# differ little for these 16 entries.
 #
 # </details>
 
@@ -389,11 +390,15 @@ for dtype in (torch.float16, torch.bfloat16):
 # Hidden states have hundreds of entries, and all-ones is only one direction among $d$. How much of a vector's
 # energy, $\sum x_i^2$, lies along it?
 #
+# A vector whose entries have mean $\mu$ and spread $\sigma$ has the share $\mu^2 / (\mu^2 + \sigma^2)$ there, and the
+# two norms then differ by the angle $\arctan(\mu/\sigma)$.
+#
 # **Predict.** For 512 random entries without a common mean: which share? Which mean is needed before half the
 # energy lies along all-ones?
 
 # %%
-random_vectors = torch.randn(500, WIDTH, generator=generator, dtype=torch.float64)
+generator = torch.Generator().manual_seed(SEED + 2)
+random_vectors = torch.randn(200, WIDTH, generator=generator, dtype=torch.float64)
 share = random_vectors.mean(-1).square() / random_vectors.square().mean(-1)
 print(f"average share along all-ones {share.mean():.5f}, one part in d is {1 / WIDTH:.5f}")
 
@@ -403,9 +408,12 @@ explore(figures.MeanShare(random_vectors, layer_norm, rms_norm), mean=slider(0.0
 # %%
 angle = torch.cosine_similarity(layer_norm(random_vectors), rms_norm(random_vectors))
 angle = angle.arccos().rad2deg().median()
-half = ((random_vectors + 1).mean(-1).square() / (random_vectors + 1).square().mean(-1)).median()
-assert 0.5 < share.mean() * WIDTH < 2 and angle < 3 and abs(half - 0.5) < 0.05
-print(f"no mean: the two norms differ by {angle:.1f}° (median); mean 1: the share is {half:.2f}")
+moved = random_vectors + 1
+half = (moved.mean(-1).square() / moved.square().mean(-1)).median()
+wide = torch.cosine_similarity(layer_norm(moved), rms_norm(moved)).arccos().rad2deg().median()
+assert 0.5 < share.mean() * WIDTH < 2 and angle < 68 / WIDTH**0.5
+assert abs(half - 0.5) < 0.05 and abs(wide - 45) < 3
+print(f"medians: mean 0, angle {angle:.1f}°; mean 1, share {half:.2f} and angle {wide:.1f}°")
 
 # %% [markdown]
 # So the question is how large the mean of real hidden states is. Gupta, Ozdemir, Gong and Anumanchipalli (Findings
@@ -426,7 +434,7 @@ print(f"no mean: the two norms differ by {angle:.1f}° (median); mean 1: the sha
 #
 # RMSNorm needs one mean, LayerNorm two: the mean and then the variance. This is often given as the reason for its speed.
 #
-# **Predict.** How much faster is RMSNorm, written out as a formula? And with the fused functions that torch ships?
+# **Predict.** How much faster is RMSNorm, written out as a formula? And with the modules that torch ships?
 
 # %% tags=["claim-6"]
 means = {}
@@ -441,9 +449,9 @@ verdict(6, means["plain_rms_norm"] == 1, f"{found}; which is faster depends on t
 from torch.utils.benchmark import Timer
 
 batch = torch.randn(2048, 1024)
-fused_layer_norm, fused_rms_norm = torch.nn.LayerNorm(1024), torch.nn.RMSNorm(1024)
+torch_layer_norm, torch_rms_norm = torch.nn.LayerNorm(1024), torch.nn.RMSNorm(1024)
 print("one thread, (2048, 1024) float32, best of 7     LayerNorm   RMSNorm   ratio")
-for way in ("plain", "fused"):
+for way in ("plain", "torch"):
     timers = [
         Timer(f"{way}_{norm}(batch)", globals=globals()) for norm in ("layer_norm", "rms_norm")
     ]
@@ -452,14 +460,14 @@ for way in ("plain", "fused"):
     print(f"{way:46}{layer:9.2f} ms{root:7.2f} ms{layer / root:8.2f}")
 
 # %% [markdown]
-# `plain` are our two formulas, `fused` torch.nn.LayerNorm and torch.nn.RMSNorm. A ratio above 1 says that RMSNorm was faster, below 1 that LayerNorm was. These are times of one machine, so
+# `plain` are our two formulas, `torch` are torch.nn.LayerNorm and torch.nn.RMSNorm. A ratio above 1 says that RMSNorm was faster, below 1 that LayerNorm was. These are times of one machine, so
 # nothing is asserted; run the cell to see yours.
 #
 # <details><summary>What to make of it</summary>
 #
-# The two rows need not agree. The formulas differ by one mean and one subtraction, each a pass over memory. The fused functions do everything
-# in one pass, and which is faster depends on how well each was written, not on the formula. "RMSNorm is
-# simpler" is a statement about arithmetic; about time, measure.
+# The two rows need not agree. The written-out formulas differ by one mean and one subtraction, each at least one pass over
+# memory. torch's modules do not run these formulas; which of the two is faster depends on how well each was written for
+# the processor at hand. "RMSNorm is simpler" is a statement about arithmetic; about time, measure.
 #
 # </details>
 
@@ -469,7 +477,8 @@ for way in ("plain", "fused"):
 # - *RMS is 1 afterwards*: unless the vector is small against $\sqrt\epsilon$ (beat 5).
 # - *RMSNorm ignores scale*: a positive one. A negative factor flips the sign of the result (beat 2).
 # - *RMSNorm keeps the direction*: the norm does, the layer with its learned gamma does not (beat 3).
-# - *(1 + scale) trains more stably*: under plain gradient steps it changes nothing at all (beat 4).
+# - *(1 + scale) trains more stably*: under plain gradient steps it changes nothing; under weight decay and in low
+#   precision the two differ, which is not yet stability (beat 4).
 # - *RMSNorm is cheaper*: it takes one mean fewer; whether that shows in time depends on the code that runs (beat 8).
 
 # %% [markdown]
@@ -477,7 +486,7 @@ for way in ("plain", "fused"):
 #
 # Replace the `...`, run the cell, read the answer. Solutions are folded below each.
 #
-# **Exercise 1 (compute).** Which number $s$ must be added to every entry of $[10, 11, 12]$ so that both norms give the same result?
+# **Exercise 1 (compute).** Which number $s$ must be added to every entry of $[2, 3, 10]$ so that both norms give the same result?
 
 # %%
 shift = ...
@@ -487,7 +496,7 @@ checks.lesson_01.exercise_1(shift)
 # <details><summary>Solution</summary>
 #
 # ```python
-# shift = -11
+# shift = -5
 # checks.lesson_01.exercise_1(shift)
 # ```
 #
@@ -540,7 +549,7 @@ checks.lesson_01.exercise_3(jacobian)
 # </details>
 
 # %% [markdown]
-# **Exercise 4 (explain with an experiment).** Find a float16 vector with no entry larger than 300 that `plain_rms_norm` sends to zero
+# **Exercise 4 (explain with an experiment).** Find a float16 vector with no entry beyond ±300 that `plain_rms_norm` sends to zero
 # everywhere, while `rms_norm` gets it right. Say in one sentence what happened.
 
 # %%
@@ -550,7 +559,8 @@ checks.lesson_01.exercise_4(vector)
 # %% [markdown] tags=["solution"]
 # <details><summary>Solution</summary>
 #
-# One entry of 256 or more is enough, if the mean of the squares is then infinite too. All entries are divided by infinity, also the small ones.
+# One entry of 256 or more is enough: its square is infinite, so the mean is too, and every entry, small ones as well, is
+# divided by infinity.
 #
 # ```python
 # vector = torch.tensor([256.0, 1.0, -2.0], dtype=torch.float16)

@@ -2,19 +2,24 @@
 
 import asyncio
 import gc
+import json
 import os
 import time
 import weakref
+from pathlib import Path
 
 import ipywidgets
 import pytest
 from ipywidgets.widgets import widget as widget_module
+from jupyter_client.manager import run_kernel
 from matplotlib import _pylab_helpers
 
 from helpers import controls
 from helpers.controls import checkbox, choice, explore, log_slider, slider
 from helpers.sliders import control
 from tests.pictures import Busy, Line, Space
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def registered() -> int:
@@ -141,6 +146,47 @@ def test_a_burst_draws_the_newest_state_only(from_the_page):
     assert explorer.view.updates[-1] == {"a": 0.9}
     assert len(explorer.view.updates) < 50
     assert "ends at 0.90" in explorer._note.value
+
+
+FLOODED = """
+from helpers.controls import explore, slider
+from tests.pictures import Line
+view = Line()
+explorer = explore(view, a=slider(0.0, 0.9))
+view.updates.clear()
+print(explorer.controls["a"].comm.comm_id)
+"""
+
+
+def test_a_real_kernel_draws_few_of_200_changes_that_wait_at_once():
+    """Some front ends do not hold changes back while the kernel draws; then they queue up in it."""
+    with run_kernel(
+        cwd=str(ROOT),
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],
+    ) as client:
+        printed = []
+
+        def run(code):
+            printed.clear()
+            client.execute_interactive(
+                code,
+                timeout=60,
+                output_hook=lambda m: printed.append(m["content"].get("text", str(m["content"]))),
+            )
+            return "".join(printed).strip()
+
+        comm = run(FLOODED)
+        for i in range(200):
+            data = {"method": "update", "state": {"value": 0.9 * i / 199}, "buffer_paths": []}
+            content = {"comm_id": comm, "data": data}
+            client.shell_channel.send(client.session.msg("comm_msg", content))
+        time.sleep(0.1)
+        assert run("print(explorer.controls['a'].value)") == "0.9"
+        time.sleep(0.2)
+        updates = json.loads(run("import json; print(json.dumps(view.updates))"))
+    assert updates[-1] == {"a": 0.9}
+    assert len(updates) < 50
 
 
 def test_a_change_after_a_pause_is_drawn_at_once(from_the_page):

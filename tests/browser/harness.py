@@ -1,4 +1,4 @@
-"""A real Jupyter server and a real browser: open a notebook, run it, move its sliders, look at its pictures."""
+"""A real Jupyter server and a real browser: open a notebook, run it, move its sliders, look at it."""
 
 import contextlib
 import json
@@ -11,6 +11,8 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+
+from playwright.sync_api import TimeoutError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SCREENSHOTS = ROOT / "screenshots"
@@ -59,8 +61,6 @@ def serve(app: str, folder: Path, python: str = sys.executable):
         "--ServerApp.root_dir=" + str(folder),
         "--IdentityProvider.token=",
         "--ServerApp.disable_check_xsrf=True",
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         expose,
     ]
     if app == "notebook6":
@@ -80,12 +80,15 @@ def serve(app: str, folder: Path, python: str = sys.executable):
         "JUPYTER_CONFIG_DIR": str(state / "config"),
         "JUPYTER_DATA_DIR": str(state / "data"),
         "JUPYTER_RUNTIME_DIR": str(state / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(state / "settings"),
         "IPYTHONDIR": str(state / "ipython"),
         "PYTHONPATH": str(ROOT),
         "OMP_NUM_THREADS": "1",
     }
     environment.pop("HELPERS_STILL", None)
-    state.mkdir(exist_ok=True)
+    settings = state / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
     with open(state / "server.log", "w") as log:
         process = subprocess.Popen(
             [python, "-W", "ignore", "-m", module, *options],
@@ -139,20 +142,12 @@ class Server:
                 pass
 
 
-# Errors of the servers' own pages, which they print with no notebook of ours open.
+# Errors of Jupyter's own pages, which they print with no notebook of ours open.
 NOT_OURS = (
-    "favicon",
-    "/api/me",
-    "/api/contents",
-    "checkpoints",
+    "reading 'schema'",  # Notebook 7 with jupytext's extension
     "Failed to load resource",
-    "static/components/MathJax",
-    "custom/custom",
-    "nbextensions/",
-    "lsp/status",
-    "apputils-extension:notification",
-    "Failed to fetch news",
-    "Could not determine jupyterlab build status",
+    "ERR_CONNECTION",
+    "API request failed",
 )
 
 
@@ -177,6 +172,9 @@ class NotebookPage:
                 " && Jupyter.notebook.kernel.is_connected()",
                 timeout=60_000,
             )
+            self.page.wait_for_timeout(
+                2000
+            )  # its widget manager asks the kernel what widgets there are
         else:
             self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
             self.page.wait_for_function(
@@ -198,9 +196,7 @@ class NotebookPage:
                 timeout=timeout * 1000,
             )
         else:
-            self.page.evaluate(
-                "() => window.jupyterapp.commands.execute('notebook:run-all-cells')"
-            )
+            self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
             self.page.wait_for_function(
                 """() => { const p = window.jupyterapp.shell.currentWidget;
                    const cells = p.content.widgets.map(w => w.model)
@@ -212,18 +208,56 @@ class NotebookPage:
 
     def failures(self) -> list[str]:
         """The text of every error that a cell shows."""
-        shown = ".output_error" if self.server.app == "notebook6" else (
-            ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr'],"
-            ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.error']"
+        if self.server.app == "notebook6":
+            return self.page.locator(".output_error").all_inner_texts()
+        return self.page.evaluate(
+            """() => window.jupyterapp.shell.currentWidget.content.widgets
+                 .filter(w => w.model.type === 'code')
+                 .flatMap(w => w.model.outputs.toJSON())
+                 .filter(o => o.output_type === 'error').map(o => o.ename + ': ' + o.evalue)"""
         )
-        return self.page.locator(shown).all_inner_texts()
+
+    def ask_kernel(self, code: str) -> str:
+        """Run code in the notebook's kernel, not in a cell; returns what it prints."""
+        if self.server.app == "notebook6":
+            script = """code => new Promise(done => { let out = '';
+              Jupyter.notebook.kernel.execute(code,
+                {iopub: {output: m => { out += m.content.text || m.content.evalue || ''; }},
+                 shell: {reply: () => setTimeout(() => done(out), 200)}},
+                {silent: false, store_history: false}); })"""
+        else:
+            script = """async code => { let out = '';
+              const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+              const future = kernel.requestExecute({code, store_history: false});
+              future.onIOPub = m => { out += m.content.text || m.content.evalue || ''; };
+              await future.done; return out; }"""
+        return self.page.evaluate(script, code)
+
+    def rerun(self, cell: int):
+        """Run one cell again and wait for it."""
+        if self.server.app == "notebook6":
+            self.page.evaluate("cell => Jupyter.notebook.execute_cells([cell])", cell)
+            self.page.wait_for_timeout(300)
+            self.page.wait_for_function(
+                "cell => typeof Jupyter.notebook.get_cell(cell).input_prompt_number === 'number'",
+                arg=cell,
+            )
+        else:
+            self.page.evaluate(
+                """async cell => { const app = window.jupyterapp;
+                  app.shell.currentWidget.content.activeCellIndex = cell;
+                  await app.commands.execute('notebook:run-cell'); }""",
+                cell,
+            )
+        self.page.wait_for_timeout(500)
 
     def reveal_all(self):
         """Bring each cell into view once: front ends attach outputs only when they are near."""
-        cells = ".cell" if self.server.app == "notebook6" else ".jp-Notebook > * .jp-Cell, .jp-Cell"
-        for i in range(self.page.locator(cells).count()):
-            with contextlib.suppress(Exception):
-                self.page.locator(cells).nth(i).scroll_into_view_if_needed(timeout=2000)
+        cells = self.page.locator(".cell" if self.server.app == "notebook6" else ".jp-Cell")
+        for i in range(cells.count()):
+            with contextlib.suppress(TimeoutError):
+                cells.nth(i).scroll_into_view_if_needed(timeout=5000)
+        self.page.wait_for_timeout(300)
 
     def explorers(self) -> list["ExplorerOnPage"]:
         boxes = self.page.locator(".explore")
@@ -250,8 +284,23 @@ class ExplorerOnPage:
         found = self.box.locator(".noUi-handle, .ui-slider-handle")
         return [found.nth(i) for i in range(found.count())]
 
+    def words(self) -> str:
+        """What the picture shows, as a screen reader says it."""
+        return self.box.locator("[role=status]").inner_text()
+
+    def alert(self) -> str:
+        return " ".join(self.box.locator("[role=alert]").all_inner_texts())
+
     def readout(self, i: int) -> str:
         return self.box.locator(".widget-readout").nth(i).inner_text()
+
+    def count_pictures(self):
+        """From now on, count the pictures that arrive and note when (milliseconds of the page's clock)."""
+        self.image.evaluate(
+            """image => { window.arrivals = [];
+              new MutationObserver(() => window.arrivals.push(performance.now()))
+                .observe(image, {attributes: true, attributeFilter: ['src']}); }"""
+        )
 
     def source(self) -> str:
         """Changes with every picture that arrives."""

@@ -1,0 +1,132 @@
+"""Every slider of every notebook driven without a browser: ends, middle, 50 random settings; films drawn."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+
+# Runs in a process of its own, with IPython's shell, so that nothing of one notebook reaches the next.
+DRIVE = """
+import gc, json, random, sys, warnings
+import numpy as np
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+made = {"Explorer": [], "Film": []}
+
+import helpers.controls, helpers.film
+for kind in (helpers.controls.Explorer, helpers.film.Film):
+    def noted(self, *given, _start=kind.__init__, _kind=kind.__name__):
+        _start(self, *given)
+        made[_kind].append(self)
+    kind.__init__ = noted
+    kind._ipython_display_ = lambda self: None
+
+for cell in json.load(open(sys.argv[1]))["cells"]:
+    if cell["cell_type"] == "code" and "long" not in cell["metadata"].get("tags", []):
+        result = shell.run_cell("".join(cell["source"]), store_history=False)
+        result.raise_error()
+
+warnings.simplefilter("error")
+from tests.pictures import redrawn
+
+def settings(widget):
+    if hasattr(widget, "options"):
+        return [value for _, value in widget.options]
+    if isinstance(widget.value, bool):
+        return [False, True]
+    low, high = widget.min, widget.max
+    if hasattr(widget, "base"):
+        return [widget.base**low, widget.base**((low + high) / 2), widget.base**high]
+    middle = (low + high) / 2
+    return [low, int(middle) if isinstance(widget.value, int) else middle, high]
+
+def anything(widget, rng):
+    values = settings(widget)
+    if len(values) != 3 or hasattr(widget, "options"):
+        return rng.choice(values)
+    if hasattr(widget, "base"):
+        return widget.base ** rng.uniform(widget.min, widget.max)
+    if isinstance(widget.value, int):
+        return rng.randint(widget.min, widget.max)
+    return rng.uniform(widget.min, widget.max)
+
+report = {"explorers": len(made["Explorer"]), "films": len(made["Film"]), "problems": []}
+for number, explorer in enumerate(made["Explorer"]):
+    if explorer.view is None:
+        continue
+    def check(what):
+        if explorer.error:
+            report["problems"].append(f"explorer {number}, {what}: {explorer.error[-600:]}")
+    pictures = set()
+    for name, widget in explorer.controls.items():
+        explorer.reset()
+        seen = set()
+        for value in settings(widget):
+            widget.value = value
+            check(f"{name}={value}")
+            seen.add(bytes(explorer.image.value))
+        if len(seen) < 2:
+            report["problems"].append(f"explorer {number}: {name} changes nothing in the picture")
+    rng = random.Random(0)
+    words = set()
+    for i in range(50):
+        for widget in explorer.controls.values():
+            widget.value = anything(widget, rng)
+        check(str(explorer.values))
+        pictures.add(bytes(explorer.image.value))
+        words.add(explorer._words)
+        if i < 3 and not explorer.error:
+            quick = np.array(explorer._painter.pixels())[..., :3].astype(int)
+            off = np.abs(quick - redrawn(explorer.view)).max()
+            if off > 8:
+                report["problems"].append(
+                    f"explorer {number}: {explorer.values} differs by {off} from a full redraw"
+                )
+    if len(pictures) < 5:
+        report["problems"].append(f"explorer {number}: 50 settings gave {len(pictures)} pictures")
+    if "" in words:
+        report["problems"].append(f"explorer {number}: describe() says nothing")
+for number, film in enumerate(made["Film"]):
+    size = len(film.html())
+    if len(set(film.frames)) < 0.5 * len(film.frames):
+        report["problems"].append(f"film {number}: most frames are alike")
+    if size > 2_500_000:
+        report["problems"].append(f"film {number}: {size} bytes")
+from matplotlib import _pylab_helpers
+if _pylab_helpers.Gcf.figs:
+    report["problems"].append("pyplot holds figures")
+print("REPORT" + json.dumps(report))
+"""
+
+
+def test_there_are_notebooks():
+    assert NOTEBOOKS
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_sliders(notebook, tmp_path):
+    script = tmp_path / "drive.py"
+    script.write_text(DRIVE)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
+    environment.pop("HELPERS_STILL", None)
+    done = subprocess.run(
+        [sys.executable, str(script), str(notebook)],
+        cwd=notebook.parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    reports = [line for line in done.stdout.splitlines() if line.startswith("REPORT")]
+    assert done.returncode == 0 and reports, (done.stdout + done.stderr)[-3000:]
+    report = json.loads(reports[0].removeprefix("REPORT"))
+    print(f"{notebook.name}: {report['explorers']} with sliders, {report['films']} films")
+    assert report["explorers"] + report["films"] > 0
+    assert report["problems"] == []

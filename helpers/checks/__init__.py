@@ -3,6 +3,6 @@
 Each says whether an answer is right, or gives a hint about this wrong answer; none shows the solution.
 """
 
-from helpers.checks import lesson_01
+from helpers.checks import lesson_01, lesson_02, lesson_07
 
-__all__ = ["lesson_01"]
+__all__ = ["lesson_01", "lesson_02", "lesson_07"]

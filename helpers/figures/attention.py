@@ -14,8 +14,8 @@ from helpers.figures.style import COLORS, View, new_figure
 # The places of a logarithmic slider from 0.01 to 100, so that a curve is known at each of them.
 FACTORS = np.logspace(-2, 2, 101)
 PLACEMENT_COLORS = {
-    "none": COLORS["input"],
-    "pre-norm": COLORS["rms_norm"],
+    "none": COLORS["no_norm"],
+    "pre-norm": COLORS["pre_norm"],
     "QK-norm": COLORS["qk_norm"],
 }
 LOWEST = 1e-6  # what is smaller is drawn here, at the bottom of a logarithmic axis
@@ -339,8 +339,8 @@ class BranchDiagram(View):
         axes.add_patch(Circle((8.1, trunk), 0.17, fc="white", ec=ink, lw=2, zorder=5))
         axes.text(8.1, trunk - 0.01, "+", ha="center", va="center", fontsize=16, zorder=6)
         self.boxes = {
-            "pre-norm": self._box(1.5, middle, "RMSNorm", COLORS["rms_norm"]),
-            "QK-norm": self._box(4.35, upper, "RMSNorm", COLORS["qk_norm"]),
+            "pre-norm": self._box(1.5, middle, "RMSNorm", PLACEMENT_COLORS["pre-norm"]),
+            "QK-norm": self._box(4.35, upper, "RMSNorm", PLACEMENT_COLORS["QK-norm"]),
         }
         for x, y, words in (
             (3.0, upper, "W_q, W_k"),

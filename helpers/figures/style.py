@@ -15,11 +15,27 @@ COLORS = {
     "input": "#222222",  # a vector before any norm; the residual trunk; data
     "rms_norm": "#0072B2",
     "layer_norm": "#D55E00",
+    "qk_norm": "#882255",  # RMSNorm on queries and keys; the wine of Paul Tol's palette
     "all_ones": "#CC79A7",  # the all-ones direction and the mean
     "scale": "#009E73",
     "shift": "#E69F00",
     "gate": "#56B4E9",
     "noise": "#999999",
+    "time": "#5E3C99",  # t, its embedding, the condition made of it
+    "broken": "#CC3311",  # a check that fails
+    "x_t": "#0072B2",  # between noise and data
+    "posterior_mean": "#D55E00",  # the mean of what may be under x_t; a network's guess of it
+    "velocity": "#CC79A7",
+    "pre_norm": "#332288",  # these four, where norms are placed: indigo, rose, olive, green of Tol's
+    "post_norm": "#CC6677",
+    "no_norm": "#999933",
+    "peri_norm": "#117733",
+    # Five networks that are compared; Paul Tol's muted palette.
+    "adarms": "#332288",
+    "added_gated": "#44AA99",
+    "added": "#999933",
+    "input_mlp": "#CC6677",
+    "never_told": "#661100",
     "muted": "#777777",  # axes of reference, circles, helper lines
     "faint": "#DDDDDD",
 }

@@ -400,7 +400,8 @@ explore(diagram, c=log_slider(0.01, 100, 10.0), norm=choice(NORMS, "pre-norm"))
 # %% [markdown]
 # Notice, with *pre-norm* chosen, while $c$ goes from 0.01 to 100:
 #
-# - Everything on the branch stands still: what is read, the queries, the logits, the entropy, and what is written.
+# - Everything on the branch stands still: what is read, the queries, the logits, the entropy, and what is written. (At 0.01 `eps` shows, in
+#   the third digit.)
 # - The trunk does not. It comes in with RMS $c$ and goes on with about RMS $c$. **The norm tidies what the module reads, not the trunk.**
 # - So the branch writes the same amount onto a trunk of any size: much for a small trunk, next to nothing for a large one. Lesson 03 follows
 #   that through depth.
@@ -496,7 +497,7 @@ explore(
     figures.NormPlacement(weights_at, entropy, torch.from_numpy),
     c=log_slider(0.01, 100, 1.0),
     norm=choice(NORMS, "QK-norm"),
-    size=log_slider(0.1, 100, 1.0, label="size of W"),
+    size=log_slider(0.01, 100, 1.0, label="size of W"),
     bias=slider(0.0, 10.0, 1.0, 0.1),
 )
 

@@ -172,7 +172,7 @@ def test_a_real_kernel_draws_few_of_200_changes_that_wait_at_once():
             client.execute_interactive(
                 code,
                 timeout=60,
-                output_hook=lambda m: printed.append(m["content"].get("text", str(m["content"]))),
+                output_hook=lambda m: printed.append(m["content"].get("text", "")),
             )
             return "".join(printed).strip()
 

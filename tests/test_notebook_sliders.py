@@ -1,4 +1,4 @@
-"""Every slider of every notebook driven without a browser: ends, middle, 50 random settings; films drawn."""
+"""Every slider of every notebook driven without a browser: ends, middle, 50 random settings; films too."""
 
 import json
 import os

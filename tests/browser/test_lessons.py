@@ -1,4 +1,4 @@
-"""Every lesson in a real front end: run from the top, each slider dragged and pressed, each film stepped."""
+"""Every lesson in a real front end: run, each slider dragged and pressed, each film stepped."""
 
 import pytest
 

@@ -34,14 +34,18 @@ def runs():
     """{name: (conditioning, config, settings, number of seeds)}, in the order in which they are made."""
     found = {}
     deep = replace(ExpertConfig.REACH, depth=8)
-    for name in ("adarms", "added_gated", "added", "input", "none"):
-        found[f"depth4_{name}"] = (name, matched_config(ExpertConfig.REACH, name), FLAT, 10)
-    for name in ("adarms", "added_gated"):
+    main, others = ("adarms", "added_gated"), ("added", "input", "none")
+    for name in (*main, *others):
+        seeds = 10 if name in main else 4
+        found[f"depth4_{name}"] = (name, matched_config(ExpertConfig.REACH, name), FLAT, seeds)
+    for name in main:
         found[f"depth8_{name}"] = (name, matched_config(deep, name), FLAT, 10)
-    for name in ("adarms", "added_gated", "added", "input", "none"):
+    for name in main:
         found[f"attention_{name}"] = (name, matched_config(ExpertConfig.TINY, name), ATTENTION, 4)
-    for name in ("added_gated", "added", "input", "none"):
+    for name in ("added_gated", *others):
         found[f"width_{name}"] = (name, ExpertConfig.REACH, FLAT, 4)
+    for name in others:
+        found[f"attention_{name}"] = (name, matched_config(ExpertConfig.TINY, name), ATTENTION, 4)
     return found
 
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from helpers.data import success, to_waypoints
-from helpers.flow import euler_path, interpolate, target_velocity
+from helpers.data import Scene, reach_demonstrations, success, to_waypoints
+from helpers.flow import euler_path, exact_velocity, interpolate, target_velocity
 from helpers.validation import require_count, require_number
 
 
@@ -54,3 +54,39 @@ def validation_loss(model, actions, observation, count=16, seed=0):
     """The training loss on other data, with the times laid out evenly instead of drawn."""
     times = quantile_times(count)
     return loss_by_time(model, actions, observation, times, seed).mean().item()
+
+
+@torch.no_grad()
+def measure_by_time(velocity, scene, actions, times, seed=0):
+    """Loss of v_t, success of the guess x_t - t v_t, at each of `times` -> (loss, success), (times,) each.
+
+    velocity(x_t, time) answers for the scenes' rows; actions: one chunk for each scene.
+    """
+    noise = torch.randn(actions.shape, generator=torch.Generator().manual_seed(seed))
+    losses, successes = [], []
+    for t in times:
+        time = torch.full((len(actions),), float(t))
+        x_t = interpolate(actions, noise, time)
+        v_t = velocity(x_t, time)
+        losses.append((v_t - target_velocity(actions, noise)).square().mean())
+        guess = to_waypoints(x_t - float(t) * v_t)
+        successes.append(success(guess, scene).float().mean())
+    return torch.stack(losses), torch.stack(successes)
+
+
+def exact_reach_velocity(scene, count=1000, seed=0):
+    """The velocity of a perfect network: a row answers from `count` demonstrations of its own scene.
+
+    Returns a function of x_t (scenes, horizon, 2) and time (scenes,), all above 0.
+    """
+    require_count("count", count)
+    possible = []
+    for i in range(len(scene.goal)):
+        place = (x[i : i + 1].expand(count, 2) for x in (scene.goal, scene.obstacle))
+        possible.append(reach_demonstrations(Scene(*place), seed + i))
+
+    def velocity(x_t, time):
+        rows = zip(x_t.split(1), time.split(1), possible, strict=True)
+        return torch.cat([exact_velocity(*row) for row in rows])
+
+    return velocity

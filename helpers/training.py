@@ -63,7 +63,7 @@ class Training:
     """
 
     def __init__(self, model, actions, observation=None, settings=None):
-        """model(x_t, time, observation) -> v_t; actions (n, ...); observation (n, observation_dim) or None."""
+        """model(x_t, time, observation) -> v_t; actions (n, ...); observation (n, features) or None."""
         if not isinstance(model, nn.Module):
             raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
         self.settings = settings or TrainSettings()
@@ -150,6 +150,8 @@ def train_seeds(make_model, seeds, actions, observation=None, settings=None, on_
     """
     settings = settings or TrainSettings()
     data = _require_data(actions, observation)
+    if len(seeds) == 0:
+        raise ValueError("seeds must hold at least one seed, got none")
     models = [_seeded(make_model, seed) for seed in seeds]
     parameters, buffers = stack_module_state(models)
     optimizer = torch.optim.AdamW(parameters.values(), lr=settings.learning_rate)
@@ -273,8 +275,13 @@ def load_checkpoint(path, config=None, conditioning=None):
             f"{path.name} is no checkpoint of this collection: its metadata says format "
             f"{metadata.get('format')!r}, wanted {FORMAT!r}"
         )
-    about = json.loads(metadata["about"])
-    found = ExpertConfig(**about["config"])
+    try:
+        about = json.loads(metadata["about"])
+        found, settings = ExpertConfig(**about["config"]), TrainSettings(**about["settings"])
+        model = ActionExpert(found, about["conditioning"])
+        step, notes = about["step"], about["notes"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{path.name} has metadata that make no model ({error})") from None
     if config is not None and config != found:
         differing = [
             f"{field.name} {getattr(found, field.name)} instead of {getattr(config, field.name)}"
@@ -282,15 +289,14 @@ def load_checkpoint(path, config=None, conditioning=None):
             if getattr(found, field.name) != getattr(config, field.name)
         ]
         raise ValueError(f"{path.name} holds another model: {', '.join(differing)}")
-    if conditioning not in (None, about["conditioning"]):
+    if conditioning not in (None, model.conditioning):
         raise ValueError(
-            f"{path.name} holds another model: conditioning {about['conditioning']!r} instead of "
+            f"{path.name} holds another model: conditioning {model.conditioning!r} instead of "
             f"{conditioning!r}"
         )
-    model = ActionExpert(found, about["conditioning"])
     _require_same_tensors(path.name, tensors, model.state_dict())
     model.load_state_dict(tensors)
-    return Checkpoint(model, TrainSettings(**about["settings"]), about["step"], about["notes"])
+    return Checkpoint(model, settings, step, notes)
 
 
 class _Interrupt:

@@ -77,10 +77,10 @@ class Learning(View):
         _ends(plane, goal)
 
         losses = self.figure.add_axes((0.5, 0.2, 0.19, 0.66))
-        losses.set(xlim=(0, steps), ylim=(0.01, 3), yscale="log", title="loss", xlabel="step")
+        losses.set(xlim=(0, steps), ylim=(0.07, 3), yscale="log", title="loss", xlabel="step")
         (self.loss,) = losses.plot([], [], color=COLORS["input"], lw=1)
         gates = self.figure.add_axes((0.77, 0.2, 0.17, 0.66))
-        gates.set(xlim=(0, steps), ylim=(0, 0.8), title="gate size by layer", xlabel="step")
+        gates.set(xlim=(0, steps), ylim=(0, 0.25), title="gate size by layer", xlabel="step")
         self.gate_lines, self.gate_names = [], []
         for layer in range(layers):
             color = _mixed(COLORS["gate"], 0.45 + 0.55 * (layer + 1) / layers)
@@ -100,7 +100,7 @@ class Learning(View):
         self.paths.set_data(*_joined(paths))
         self.sizes = list(gates[-1][1]) if gates else [0.0] * len(self.gate_lines)
         steps = [step for step, _ in gates]
-        heights = _spread(self.sizes, 0.055)
+        heights = _spread(self.sizes, 0.017)
         for layer, (line, name) in enumerate(zip(self.gate_lines, self.gate_names, strict=True)):
             line.set_data(steps, [sizes[layer] for _, sizes in gates])
             name.set_visible(bool(gates))
@@ -154,11 +154,11 @@ class FromNoiseToData(View):
             what: {name: _numbers(values) for name, values in curves.items()}
             for what, curves in by_time.items()
         }
-        self.figure = new_figure(9, 7.0)
+        self.figure = new_figure(9, 6.6)
         self.chains, self.guesses, self.arrows = {}, {}, {}
         for place, name in enumerate(self.sides):
             plane = _scene_axes(self.figure, (0.01 + 0.5 * place, 0.46, 0.47, 0.44))
-            plane.set(xlim=(-0.35, 1.35), ylim=(-0.75, 0.75))
+            plane.set(xlim=(-0.35, 1.35), ylim=(-0.66, 0.66))
             plane.set_title("the trained network" if name == "network" else "the exact velocity")
             _obstacle(plane, obstacle, radius)
             _ends(plane, goal)
@@ -178,9 +178,9 @@ class FromNoiseToData(View):
                 zorder=4,
             )
         for place, (color, word) in enumerate(
-            (("x_t", "x_t"), ("posterior_mean", "guess of the data"), ("velocity", "a step of 0.2"))
+            (("x_t", "x_t"), ("posterior_mean", "guess of the path"), ("velocity", "a step of 0.2"))
         ):
-            self.figure.text(0.03 + (0, 0.11, 0.4)[place], 0.955, f"● {word}", color=COLORS[color])
+            self.figure.text(0.03 + (0, 0.1, 0.33)[place], 0.955, f"● {word}", color=COLORS[color])
         self.curves, self.dots = {}, []
         styles = {"network": ("-", COLORS["adarms"]), "exact": ("--", COLORS["input"])}
         for place, (what, curves) in enumerate(self.by_time.items()):
@@ -386,19 +386,22 @@ class LossByTime(View):
     """By how much each model's loss lies above adaRMS's, at each t, with 95% intervals.
 
     Args:
-        times: (times,). runs: {model: loss_by_time, (seeds, times)}, with "adarms".
-        difference: as for `Forest`. names: {model: its name}. shown: the models drawn.
+        times: (times,). runs: {model: loss_by_time, (seeds, times)}, with "adarms", which has at least
+            the seeds of the others.
+        difference: as for `Forest`. names: {model: its name}.
     """
 
-    def __init__(self, times, runs: Mapping, difference: Callable, names: Mapping, shown: Sequence):
+    def __init__(self, times, runs: Mapping, difference: Callable, names: Mapping):
         self.times, self.names = _numbers(times), names
         runs = {name: _numbers(values) for name, values in runs.items()}
-        self.found = {}
-        for name in shown:
-            self.found[name] = [
-                difference(runs[name][:, i].tolist(), runs["adarms"][:, i].tolist())
+        base = runs.pop("adarms")
+        self.found = {
+            name: [
+                difference(values[:, i].tolist(), base[: len(values), i].tolist())
                 for i in range(len(self.times))
             ]
+            for name, values in runs.items()
+        }
         self.figure = new_figure(9, 4.0)
         axes = self.figure.add_axes((0.1, 0.2, 0.52, 0.64))
         axes.set(xlim=(1, 0))

@@ -4,6 +4,8 @@ The Jacobian of one token is what a small push on that token's hidden state does
 other end. Its singular values are the factors by which pushes of different directions grow or shrink.
 """
 
+import warnings
+
 import torch
 from torch.func import jacrev, jvp, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -37,7 +39,7 @@ def token_jacobian(function, hidden_states, token=0):
         return jacrev(output_of)(hidden_states[0, token])
 
 
-def along_depth(layers, hidden_states, token=0, on_layer=None):
+def along_depth(layers, hidden_states, token=0):
     """The stream and the Jacobian after every layer, in one pass: (streams, jacobians).
 
     Pushes in all directions of one token are carried forward through the layers together, so the Jacobians
@@ -48,7 +50,6 @@ def along_depth(layers, hidden_states, token=0, on_layer=None):
         layers: functions of (1, tokens, width) to the same shape.
         hidden_states: (tokens, width) or (1, tokens, width).
         token: which token is pushed and looked at.
-        on_layer: called without arguments after each layer, to show progress.
 
     Returns:
         streams (depth + 1, tokens, width): what goes into the first layer, then after each layer.
@@ -59,15 +60,15 @@ def along_depth(layers, hidden_states, token=0, on_layer=None):
     pushes = hidden_states.new_zeros(width, *hidden_states.shape)
     pushes[:, 0, token] = torch.eye(width, dtype=pushes.dtype, device=pushes.device)
     streams, jacobians = [hidden_states[0]], []
-    with sdpa_kernel(SDPBackend.MATH):
+    with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():
+        # torch compiles some of its own forward derivatives with torch.jit, which it has deprecated.
+        warnings.filterwarnings("ignore", "`torch.jit", DeprecationWarning)
         for layer in layers:
             hidden_states, pushes = _push(layer, hidden_states, pushes)
             if not (hidden_states.isfinite().all() and pushes.isfinite().all()):
                 break
             streams.append(hidden_states[0])
             jacobians.append(pushes[:, 0, token].T)
-            if on_layer is not None:
-                on_layer()
     empty = hidden_states.new_zeros(0, width, width)
     return torch.stack(streams), torch.stack(jacobians) if jacobians else empty
 

@@ -3,6 +3,22 @@
 Each says whether an answer is right, or gives a hint about this wrong answer; none shows the solution.
 """
 
-from helpers.checks import lesson_01, lesson_02, lesson_07
+from helpers.checks import (
+    lesson_01,
+    lesson_02,
+    lesson_03,
+    lesson_04,
+    lesson_05,
+    lesson_06,
+    lesson_07,
+)
 
-__all__ = ["lesson_01", "lesson_02", "lesson_07"]
+__all__ = [
+    "lesson_01",
+    "lesson_02",
+    "lesson_03",
+    "lesson_04",
+    "lesson_05",
+    "lesson_06",
+    "lesson_07",
+]

@@ -10,10 +10,10 @@ Each keeps its results in experiments/results/<name>/ and takes up where it was 
 import argparse
 import sys
 
-from experiments import race
+from experiments import comparison, race
 
 # In the order of the lessons. Each is a function of `again`.
-EXPERIMENTS = {"race": race.main}
+EXPERIMENTS = {"race": race.main, "comparison": comparison.main}
 
 
 def main():

@@ -46,6 +46,7 @@ DEMONSTRATIONS = 20_000
 LOOKED_AT = 2048  # chunks that a measurement averages over
 TIMES = [round(0.05 * k, 2) for k in range(1, 21)]
 BANDS = 12
+STOPPED = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0]  # times told everywhere, at every Euler step
 # What the notebook looks into itself, apart from the model of lesson 06: seed 0, in half precision.
 SHIPPED = ("added", "input", "none")
 
@@ -153,6 +154,10 @@ def look_inside(model):
     for part in PARTS:
         with hold(model, part, drawn):
             found["held"][part] = loss()
+    found["stopped"], scenes = {}, reach_scenes(1000, seed=2)
+    for told in STOPPED:
+        with lie(model, told):
+            found["stopped"][str(told)] = success_rate(model, scenes)
     told = modulations(model, torch.tensor(TIMES))
     parts = {
         part: {name: getattr(told[name], part) for name in told if part != "gate" or name != FINAL}

@@ -10,10 +10,15 @@ Each keeps its results in experiments/results/<name>/ and takes up where it was 
 import argparse
 import sys
 
-from experiments import comparison, race
+from experiments import ablations, comparison, inside, race
 
 # In the order of the lessons. Each is a function of `again`.
-EXPERIMENTS = {"race": race.main, "comparison": comparison.main}
+EXPERIMENTS = {
+    "race": race.main,
+    "comparison": comparison.main,
+    "inside": inside.main,
+    "ablations": ablations.main,
+}
 
 
 def main():

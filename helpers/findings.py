@@ -24,7 +24,7 @@ class Table:
         return "\n".join(lines)
 
     def __repr__(self):
-        return "\n".join(f"{number}. {words}: {found}" for number, words, found, *_ in self.rows)
+        return "\n".join(f"{number}. {words} -> {found}" for number, words, found, *_ in self.rows)
 
 
 def believed_and_found(here=(), lesson="", path=VERDICTS):

@@ -43,7 +43,7 @@ def _in_place(features, time):
 
 
 def _solved(tau):
-    return 0.9 if 0.05 <= tau <= 0.15 else 0.1
+    return 0.95 if abs(tau - 0.3) < 0.04 else 0.1
 
 
 RIGHT = {
@@ -52,7 +52,7 @@ RIGHT = {
         (lambda f, t: _without(f, _direction(f, t)),),
     ],
     "exercise_3": [(0.06,), (0.2 * 0.09**0.5,)],
-    "exercise_4": [(0.1, _solved)],
+    "exercise_4": [(0.3, _solved, 0.95)],
 }
 # Each wrong answer with a word of the hint that is meant for it and no other.
 WRONG = {
@@ -92,11 +92,12 @@ WRONG = {
         ((...,), r"Replace the \.\.\."),
     ],
     "exercise_4": [
-        ((0.9, _solved), "middle of all"),
-        ((0.3, _solved), "has its top"),
-        ((1.5, _solved), "between 0, data"),
-        (("all", _solved), "One number"),
-        ((..., _solved), r"Replace the \.\.\."),
+        ((0.9, _solved, 0.95), "leaves noise behind"),
+        ((0.05, _solved, 0.95), "touch the obstacle"),
+        ((0.2, _solved, 0.95), "has its top"),
+        ((1.5, _solved, 0.95), "between 0, data"),
+        (("all", _solved, 0.95), "One number"),
+        ((..., _solved, 0.95), r"Replace the \.\.\."),
     ],
 }
 
@@ -193,7 +194,7 @@ def test_every_statement_stands_in_the_table(tmp_path):
     fifteen = [row[3:] for row in table.rows if row[0] == 15]
     assert fifteen == [("by hand", "04"), ("just now", "07")]
     text = table._repr_markdown_()
-    assert "a \\| b" in text and "not decided" in text and "24. " in repr(table)
+    assert "a \\| b" in text and "not decided" in text and "24. This is why" in repr(table)
     assert len(findings.believed_and_found(path=path).rows) == 26, "three for statement 15"
     with pytest.raises(FileNotFoundError, match="make notebooks"):
         findings.believed_and_found(path=tmp_path / "none.json")

@@ -113,21 +113,26 @@ def exercise_3(answer) -> Feedback:
     return hint("Write v_t = u_t + e and put it into x_t - t v_t. What stands beside the actions?")
 
 
-def exercise_4(told, success) -> Feedback:
-    """A wrong time, one for all layers and steps, with which `success(told)` is still 0.75 or more."""
+def exercise_4(told, success, honest) -> Feedback:
+    """A wrong time for all layers and steps, with which `success(told)` is at least `honest`."""
     trouble = _number(told)
     if trouble is not None:
         return trouble
     if not 0 <= told <= 1:
         return hint("A time lies between 0, data, and 1, noise.")
     share = float(success(float(told)))
-    if share >= 0.75:
+    if share >= honest:
         return right(
             f"{share:.0%} of the scenes are solved, though every layer hears t = {told:g}."
         )
-    if told > 0.4:
+    if told > 0.35:
         return hint(
-            f"{share:.0%} solved. Told that there is much noise, the network guesses the middle of all "
-            "paths, to the end."
+            f"{share:.0%} solved. Told that there is much noise, the network goes on guessing the middle "
+            "of what may be, and leaves noise behind."
+        )
+    if told < 0.15:
+        return hint(
+            f"{share:.0%} solved. The paths are smooth, but more of them touch the obstacle or miss "
+            "the goal."
         )
     return hint(f"{share:.0%} solved. Look where the curve for 'everywhere' has its top.")

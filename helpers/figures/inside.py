@@ -270,13 +270,13 @@ class ProbeByDepth(View):
         self.names = names
         depths = len(self.guesses)
         self.figure = new_figure(9, 4.4)
-        left = self.figure.add_axes((0.08, 0.16, 0.3, 0.66))
+        left = self.figure.add_axes((0.075, 0.16, 0.29, 0.66))
         left.set(xlim=(0, 1), ylim=(-0.2, 1.2), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
         left.set(xlabel="t", ylabel="t read from the stream")
         left.plot([0, 1], [0, 1], color=COLORS["muted"], lw=1)
         (self.points,) = left.plot([], [], ".", ms=4, color=MODEL_COLORS["none"], alpha=0.5)
         self.title = left.set_title("", fontsize=13)
-        right = self.figure.add_axes((0.47, 0.16, 0.24, 0.66))
+        right = self.figure.add_axes((0.44, 0.16, 0.24, 0.66))
         right.set(xlim=(-0.2, depths - 0.8), xticks=range(depths), ylim=(0.6, 1.01))
         right.set(xlabel="blocks passed")
         right.set_title("R² by depth", fontsize=13)
@@ -284,7 +284,7 @@ class ProbeByDepth(View):
             color = MODEL_COLORS[model]
             right.plot(range(depths), values.T, color=color, lw=0.8, alpha=0.6)
             right.plot(range(depths), values.mean(axis=0), color=color, lw=2.5, marker="o", ms=5)
-            self.figure.text(0.735, 0.76 - 0.085 * row, names[model], color=color, fontsize=12)
+            self.figure.text(0.7, 0.76 - 0.085 * row, names[model], color=color, fontsize=12)
         self.cursor = right.axvline(0, color=COLORS["input"], lw=1, ls="--")
         self.moving = [self.points, self.cursor, self.title]
         self.update(depth=0)
@@ -321,9 +321,10 @@ class Ablations(View):
     def __init__(self, found: Mapping, label: str):
         self.found, self.label, self.moving = found, label, []
         self.figure = new_figure(9, 0.9 + 0.46 * len(found))
-        axes = self.figure.add_axes((0.27, 0.2, 0.45, 0.76))
+        axes = self.figure.add_axes((0.17, 0.2, 0.44, 0.76))
         axes.set(ylim=(-0.6, len(found) - 0.4), yticks=(), xlabel=label)
         axes.spines["left"].set_visible(False)
+        axes.locator_params(axis="x", nbins=4)
         axes.axvline(0, color=COLORS["muted"], lw=1.5)
         for row, (name, (gaps, difference)) in enumerate(found.items()):
             y = len(found) - 1 - row

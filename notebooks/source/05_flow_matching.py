@@ -226,8 +226,8 @@ explore(fields, t=slider(0.02, 1.0, 0.5, 0.02), shape=choice(list(SHAPES)))
 # Notice: at $t = 1$ all arrows point at one place, the mean of the data. With falling $t$ the field first sees where the bulk is, then the two
 # moons or the arm of the spiral, then single points. Near $t = 0$ the arrows at a place are the way to the nearest data.
 #
-# An action chunk has 32 numbers, 16 waypoints of two. Here are 500 chunks for one goal (star) and one obstacle (disc); half pass it
-# on the left, half on the right. The third panel gives each waypoint its own arrow.
+# An action chunk has 32 numbers, 16 waypoints of two. Here are 500 chunks for one goal (star) and one obstacle (disc); about half
+# pass it on the left, the others on the right. The third panel gives each waypoint its own arrow.
 #
 # **Predict.** Every chunk in the data clears the obstacle. Does their mean?
 

@@ -182,3 +182,14 @@ def test_mean_share_measures_the_mean():
     view.update(mean=3.0)
     assert np.median(view.share) == pytest.approx(0.9, abs=0.03)
     assert np.median(view.angle) == pytest.approx(np.degrees(np.arctan(3)), abs=3)
+
+
+def test_a_picture_kept_after_live_drawing_holds_its_texts():
+    view = norm_geometry.EpsCurve(
+        torch.ones(8, dtype=torch.float64), lambda x, eps: rms_norm(x, eps=eps)
+    )
+    before = view.png()
+    for artist in view.moving:
+        artist.set_animated(True)
+    assert view.png() == before
+    assert all(artist.get_animated() for artist in view.moving)

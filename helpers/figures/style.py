@@ -94,8 +94,14 @@ class View:
 
         Kept in the notebooks, so it is kept small: 256 colours, which line drawings do not exceed visibly.
         """
+        # A live explorer marks what moves as animated, and matplotlib leaves such texts out of a file.
+        animated = self.figure.findobj(lambda artist: artist.get_animated())
+        for artist in animated:
+            artist.set_animated(False)
         drawn = io.BytesIO()
         self.figure.savefig(drawn, format="png", metadata={"Software": None})
+        for artist in animated:
+            artist.set_animated(True)
         small = io.BytesIO()
         picture = Image.open(drawn).convert("RGB")
         picture.quantize(256, dither=Image.Dither.NONE).save(small, format="png", optimize=True)

@@ -222,6 +222,28 @@ def in_bands(chunk):
     return torch.einsum("kh,bhd->bkd", cosine_waves(chunk.shape[1]).to(chunk), chunk)
 
 
+def half_known(known, times):
+    """The largest time at which `known` (times,) reaches one half, read between its points.
+
+    times in increasing order. The last of them where it is still above a half there.
+
+    Raises:
+        ValueError: it never is.
+    """
+    if len(known) != len(times):
+        raise ValueError(
+            f"known must have one value for each of {len(times)} times, got {len(known)}"
+        )
+    above = [k for k, value in enumerate(known) if value > 0.5]
+    if not above:
+        raise ValueError(f"known must be above one half somewhere, its largest is {max(known):.2f}")
+    k = above[-1]
+    if k == len(times) - 1:
+        return float(times[k])
+    share = (known[k] - 0.5) / (known[k] - known[k + 1])
+    return float(times[k] + share * (times[k + 1] - times[k]))
+
+
 def _suffix(model, x_t, time, observation):
     _require_expert(model)
     return model.embed_suffix(x_t, time, observation)

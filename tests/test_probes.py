@@ -174,6 +174,15 @@ def test_cosine_waves_and_bands():
     )
 
 
+def test_half_known_reads_between_the_points():
+    assert probes.half_known([0.9, 0.7, 0.3, 0.1], [0.1, 0.2, 0.4, 1.0]) == pytest.approx(0.3)
+    assert probes.half_known([0.2, 0.8, 0.2, 0.6], [0.1, 0.2, 0.4, 1.0]) == 1.0
+    with pytest.raises(ValueError, match="above one half somewhere"):
+        probes.half_known([0.1, 0.2], [0.5, 1.0])
+    with pytest.raises(ValueError, match="one value for each of 2 times"):
+        probes.half_known([0.1], [0.5, 1.0])
+
+
 @pytest.mark.parametrize(
     "call,says",
     [

@@ -14,6 +14,14 @@ from helpers.figures.style import COLORS, View, new_figure
 from helpers.figures.training import MODEL_COLORS
 
 PARTS = ("scale", "shift", "gate")
+VERSIONS = {  # of `experiments.ablations`, in the order in which they are shown
+    "scale_only": "scale only",
+    "shift_only": "shift only",
+    "gate_only": "gate only",
+    "one_plus_gate": "gate 1 + g",
+    "no_zero_init": "no zero init",
+    "layer_norm": "LayerNorm",
+}
 BELOW_AND_ABOVE = LinearSegmentedColormap.from_list(
     "below and above", ["#0072B2", "#FFFFFF", "#D55E00"]
 )

@@ -215,14 +215,15 @@ def test_forest_pairs_by_seed_and_says_what_is_resolved():
         "flat": {"adarms": base, "added_gated": worse},
     }
     view = figures.Forest(settings, paired_difference, NAMES)
-    assert view.found["added"].mean == pytest.approx(0.1025) and view.found["added"].resolved
-    assert "none" in view.found and "input" not in view.found
-    assert "1,000 to 1,005 parameters, 2 or 4 seeds" in view.describe()
+    assert set(view.found) == {"added"} and view.found["added"].resolved
+    assert view.found["added"].mean == pytest.approx(0.1025)
+    assert "1,000 to 1,005 parameters, 4 seeds" in view.describe() and text_fits(view.figure)
+    view.update(setting="deep", measure="validation_loss", all_models=True)
+    assert set(view.found) == {"added", "none"} and "2 or 4 seeds" in view.describe()
     assert text_fits(view.figure)
-    view.update(setting="flat", measure="success")
-    assert set(view.found) == {"added_gated"} and view.found["added_gated"].mean == pytest.approx(
-        -0.1
-    )
+    view.update(setting="flat", measure="success", all_models=False)
+    assert set(view.found) == {"added_gated"}
+    assert view.found["added_gated"].mean == pytest.approx(-0.1)
     hidden = next(row for row in view.rows if row[0] == "added")
     assert not any(artist.get_visible() for artist in hidden[2:])
     assert text_fits(view.figure)

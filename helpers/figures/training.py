@@ -307,69 +307,75 @@ class Forest(View):
 
     Args:
         settings: {title: {model: run}}; a run has validation_loss, success (one a seed) and parameters, and
-            every setting has a run "adarms".
-        difference: function of two lists, paired by seed, to an object with mean, low, high, resolved.
+            every setting has a run "adarms", which has at least the seeds of the others.
+        difference: function of two lists, paired by seed, to an object with mean, low, high.
         names: {model: its name}.
     """
 
-    MEASURES = ("validation_loss", "success")
+    FIRST = ("added_gated", "added")  # the others lie far out, for reasons of this small task
 
     def __init__(self, settings: Mapping, difference: Callable, names: Mapping):
         self.settings, self.difference, self.names = settings, difference, names
-        self.figure = new_figure(9, 4.4)
-        self.axes = self.figure.add_axes((0.52, 0.2, 0.45, 0.62))
+        self.figure = new_figure(9, 4.2)
+        bottom, height = 0.2, 0.6
+        self.axes = self.figure.add_axes((0.56, bottom, 0.41, height))
         self.axes.set(ylim=(-0.6, 3.6), yticks=())
         self.axes.spines["left"].set_visible(False)
         self.axes.axvline(0, color=COLORS["adarms"], lw=2)
         self.rows = []
-        others = [name for name in names if name != "adarms"]
-        for row, name in enumerate(others):
-            y, color = len(others) - 1 - row, MODEL_COLORS[name]
+        for row, name in enumerate(name for name in names if name != "adarms"):
+            y, color = 3 - row, MODEL_COLORS[name]
             (seeds,) = self.axes.plot([], [], "o", ms=5, color=color, alpha=0.45, mew=0)
             (bar,) = self.axes.plot([], [], color=color, lw=3)
-            (mean,) = self.axes.plot([], [], "D", ms=9, color=color)
-            bottom = 0.2 + 0.62 * (y + 0.6) / 4.2
-            label = self.figure.text(0.02, bottom, names[name], color=color, va="center")
-            figures = self.figure.text(0.505, bottom, "", ha="right", va="center")
-            self.rows.append((name, y, seeds, bar, mean, label, figures))
-        self.head = self.figure.text(0.02, 0.88, "", color=COLORS["adarms"])
+            (mean,) = self.axes.plot([], [], "D", ms=8, color=color)
+            at = bottom + height * (y + 0.6) / 4.2
+            label = self.figure.text(0.02, at, names[name], color=color, va="center")
+            value = self.figure.text(0.345, at, "", ha="right", va="center")
+            gap = self.figure.text(0.545, at, "", ha="right", va="center", color=color)
+            self.rows.append((name, y, seeds, bar, mean, value, gap, label))
+        self.figure.text(0.345, 0.83, "mean", ha="right", color=COLORS["muted"])
+        self.figure.text(0.545, 0.83, "minus adaRMS", ha="right", color=COLORS["muted"])
+        self.head = self.figure.text(0.02, 0.92, "", color=COLORS["adarms"])
         self.text = self.figure.text(0.02, 0.035, "")
         self.moving = [artist for row in self.rows for artist in row[2:]] + [self.head, self.text]
-        self.update(setting=next(iter(settings)), measure="validation_loss")
+        self.update(setting=next(iter(settings)), measure="validation_loss", all_models=False)
 
-    def update(self, *, setting: str, measure: str):
-        """Show one setting and one measure; models without a run in this setting are left out."""
+    def update(self, *, setting: str, measure: str, all_models: bool):
+        """Show one setting and one measure, of the two models closest to adaRMS or of all there are."""
         found = self.settings[setting]
         base = found["adarms"]
         largest = 0.0
         self.found = {}
-        for name, y, seeds, bar, mean, label, figures in self.rows:
-            shown = name in found
-            for artist in (seeds, bar, mean, label, figures):
+        for name, y, seeds, bar, mean, value, gap, label in self.rows:
+            shown = name in found and (all_models or name in self.FIRST)
+            for artist in (seeds, bar, mean, value, gap, label):
                 artist.set_visible(shown)
             if not shown:
                 continue
             theirs, ours = found[name][measure], base[measure][: len(found[name][measure])]
             gaps = np.array(theirs) - np.array(ours)
             result = self.difference(theirs, ours)
-            seeds.set_data(gaps, np.full(len(gaps), y - 0.25))
+            seeds.set_data(gaps, np.full(len(gaps), y - 0.3))
             bar.set_data([result.low, result.high], [y, y])
             mean.set_data([result.mean], [y])
-            figures.set_text(f"{np.mean(theirs):.4f}")
+            value.set_text(f"{np.mean(theirs):.4f}")
+            gap.set_text(f"{result.mean:+.4f} ± {(result.high - result.low) / 2:.4f}")
             largest = max(largest, np.abs(gaps).max(), abs(result.low), abs(result.high))
             self.found[name] = result
         self.axes.set_xlim(-1.1 * largest, 1.1 * largest)
         better = "lower is better" if measure == "validation_loss" else "higher is better"
         words = measure.replace("_", " ")
-        self.axes.set_xlabel(f"difference in {words} to adaRMS")
+        self.axes.set_xlabel(f"{words}, minus adaRMS's")
         self.head.set_text(
             f"{self.names['adarms']}: {words} {np.mean(base[measure]):.4f}  ({better})"
         )
-        counts = sorted({run["parameters"] for run in found.values()})
-        span = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
-        seeds = sorted({len(run[measure]) for run in found.values()})
-        self.text.set_text(f"{span} parameters, {' or '.join(map(str, seeds))} seeds")
-        self.setting, self.measure = setting, measure
+        runs = [base, *(found[name] for name in self.found)]
+        counts = sorted(run["parameters"] for run in runs)
+        seeds = sorted({len(run[measure]) for run in runs[1:]})
+        self.text.set_text(
+            f"{counts[0]:,} to {counts[-1]:,} parameters, {' or '.join(map(str, seeds))} seeds"
+        )
+        self.setting = setting
 
     def describe(self) -> str:
         rows = "; ".join(

@@ -328,7 +328,7 @@ verdict(21, "untouched means only ever added to" if same else False, found)
 # %% [markdown]
 # ## 5. Why start at zero
 #
-# Kernel and bias of every modulation start at zero. Then $s = b = g = 0$ for every $t$: the norm is plain, and each block hands
+# The matrix (the *kernel*) and the bias of every modulation start at zero. Then $s = b = g = 0$ for every $t$: the norm is plain, and each block hands
 # its input on. Not nearly: bit for bit.
 
 # %%

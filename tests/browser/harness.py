@@ -147,6 +147,7 @@ NOT_OURS = (
     "reading 'schema'",  # Notebook 7 with jupytext's extension
     "Failed to load resource",
     "ERR_CONNECTION",
+    "Access to font",  # Notebook 6's icons
     "API request failed",
 )
 

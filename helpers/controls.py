@@ -73,6 +73,8 @@ class Explorer:
         self._defaults = {name: control.value for name, control in controls.items()}
         self._labels = [control.label or name for name, control in controls.items()]
         self._painter = Painter(view)
+        # JupyterLab moves sliders from a thread of their own, so that they answer while a cell runs.
+        self._lock = threading.RLock()
         self._quiet = False
         self._waiting = None
         self._waiting_since = self._drawn_at = -math.inf
@@ -159,20 +161,22 @@ class Explorer:
 
     def reset(self):
         """Put every slider back where it started."""
-        self._quiet = True
-        try:
-            for name, value in self._defaults.items():
-                self.controls[name].value = value
-        finally:
-            self._quiet = False
-        self._changed()
+        with self._lock:
+            self._quiet = True
+            try:
+                for name, value in self._defaults.items():
+                    self.controls[name].value = value
+            finally:
+                self._quiet = False
+            self._changed()
 
     def close(self):
         """Remove the sliders and let go of the view. Safe to call twice."""
-        self._finalizer()
-        self.view = self._painter = None
-        self.image.value = b""
-        self._still = (b"", "closed")
+        with self._lock:
+            self._finalizer()
+            self.view = self._painter = None
+            self.image.value = b""
+            self._still = (b"", "closed")
         _displayed.discard(self)
 
     def _changed(self):
@@ -180,28 +184,31 @@ class Explorer:
 
         Drawing at every change would replay a fast drag after the mouse has stopped.
         """
-        if self._quiet or self.view is None:
-            return
-        now = time.monotonic()
-        first = self._waiting is None
-        if first:
-            self._waiting_since = now
-        late = now - (self._drawn_at if first else self._waiting_since) > LONGEST
-        if late or not _from_the_page():
-            self._draw()
-            return
-        if not first:
-            self._waiting.cancel()
-        draw = _weakly(self._draw)
-        self._waiting = asyncio.get_running_loop().call_later(SETTLE, _interruptible, draw)
+        with self._lock:
+            if self._quiet or self.view is None:
+                return
+            now = time.monotonic()
+            first = self._waiting is None
+            if first:
+                self._waiting_since = now
+            late = now - (self._drawn_at if first else self._waiting_since) > LONGEST
+            if late or not _from_the_page():
+                self._draw()
+                return
+            if not first:
+                self._waiting.cancel()
+            draw = _weakly(self._draw)
+            self._waiting = asyncio.get_running_loop().call_later(SETTLE, _interruptible, draw)
 
     def _draw(self):
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
-        if self.view is None:
-            return
-        values = self.values
+        with self._lock:
+            if self._waiting is not None:
+                self._waiting.cancel()
+                self._waiting = None
+            if self.view is not None:
+                self._show(self.values)
+
+    def _show(self, values):
         try:
             self.view.update(**values)
             picture = self._painter.encoded()

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import os
+import threading
 import time
 import weakref
 from pathlib import Path
@@ -211,6 +212,25 @@ def test_no_one_waits_long_while_changes_keep_coming(from_the_page):
         return len(explorer.view.updates)
 
     assert asyncio.run(stream()) >= 3
+
+
+def test_sliders_moved_from_two_threads_at_once():
+    """JupyterLab moves sliders from a thread of their own, while a cell may run."""
+    explorer = explore(Line(), a=slider(0.0, 0.9, step=0.001), b=slider(0.0, 0.9, step=0.001))
+    errors = []
+
+    def move(name):
+        for i in range(40):
+            explorer.controls[name].value = i / 100
+            errors.append(explorer.error)
+
+    threads = [threading.Thread(target=move, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(errors) == {""}
+    assert explorer.view.updates[-1] == {"a": 0.39, "b": 0.39}
 
 
 def test_closed_between_a_change_and_its_drawing(from_the_page):

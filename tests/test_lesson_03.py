@@ -108,8 +108,8 @@ def test_pushes_are_drawn_through_the_jacobian():
     view = depth.PushedThroughLayer(
         lambda read: read @ matrix.T,
         layers,
-        lambda layer, state: token_jacobian(layer, state[None]),
-        x,
+        token_jacobian,
+        x[None],
     )
     view.update(strength=0.0, angle=90)
     before, _, after, end, _ = view.panels["pre"]

@@ -83,9 +83,10 @@ class PushedThroughLayer(View):
     """Small pushes round a state of two entries, and what one layer makes of them, under both placements.
 
     Args:
-        branch: function of x (2,), to (2,): F.
+        branch: function of x (1, 2), to the same shape: F.
         layers: "pre" and "post", each a function of x and a branch.
         jacobian: function of a layer (a function of x) and x, to (2, 2).
+        x: (1, 2) tensor; its length is kept, the slider gives its direction.
     """
 
     REACH = 0.7  # length of a push in the picture
@@ -128,7 +129,7 @@ class PushedThroughLayer(View):
     def update(self, *, strength: float, angle: float):
         """A state of the same length in this direction (degrees), the branch multiplied by strength."""
         direction = np.radians(angle)
-        x = self.x.new_tensor([np.cos(direction), np.sin(direction)]) * self.length
+        x = self.x.new_tensor([[np.cos(direction), np.sin(direction)]]) * self.length
         self.factors = {}
         for name, (before, start, after, end, text) in self.panels.items():
 
@@ -136,7 +137,7 @@ class PushedThroughLayer(View):
                 return self.layers[name](state, lambda read: strength * self.branch(read))
 
             matrix = _numbers(self.jacobian(layer, x))
-            centre, image = _numbers(x)[:, None], _numbers(layer(x))[:, None]
+            centre, image = _numbers(x).T, _numbers(layer(x)).T
             before.set_data(*(centre + self.ring))
             start.set_data(*centre)
             after.set_data(*(image + matrix @ self.ring))
@@ -508,7 +509,7 @@ class Race(View):
         left.axhline(chance, color=COLORS["muted"], lw=1, ls=":")
         left.text(steps, chance + 0.02, "guessing", ha="right", fontsize=12, color=COLORS["muted"])
         right = self.figure.add_axes((0.59, 0.45, 0.38, 0.48))
-        right.set(yscale="log", xlim=(0, steps), ylim=(1e-3, 30))
+        right.set(yscale="log", xlim=(0, steps), ylim=(1e-4, 30))
         right.set_xlabel("training step")
         right.set_title("gradient in the first layer")
         right.minorticks_off()

@@ -81,6 +81,9 @@ def post_norm(x, branch):
     return rms_norm(x + branch(x))
 
 
+layers = {"pre": pre_norm, "post": post_norm}
+
+
 # %% [markdown]
 # The smallest example: a state of two entries, and a branch that is one matrix.
 #
@@ -112,9 +115,8 @@ for strength in (0.0, 1.0):
 
 # %%
 def norm_jacobian(x):
-    mean_square = x.square().mean() + 1e-6
-    projection = torch.eye(len(x)) - torch.outer(x, x) / (len(x) * mean_square)
-    return projection / mean_square.sqrt()
+    r = (x.square().mean() + 1e-6).sqrt()
+    return (torch.eye(len(x)) - torch.outer(x, x) / (len(x) * r**2)) / r
 
 
 pre_formula = torch.eye(2) + matrix @ norm_jacobian(x)
@@ -122,10 +124,10 @@ post_formula = norm_jacobian(x + matrix @ x) @ (torch.eye(2) + matrix)
 
 # %%
 branch = lambda read: read @ matrix.T  # noqa: E731
-for layer, formula in ((pre_norm, pre_formula), (post_norm, post_formula)):
-    by_autograd = token_jacobian(lambda state, layer=layer: layer(state, branch), x[None])
+for name, formula in (("pre", pre_formula), ("post", post_formula)):
+    by_autograd = token_jacobian(lambda state, name=name: layers[name](state, branch), x[None])
     torch.testing.assert_close(formula, by_autograd)
-    print(f"{layer.__name__:9} factors {singular_values(by_autograd).numpy().round(4)}")
+    print(f"{name:4} factors {singular_values(by_autograd).numpy().round(4)}")
 
 # %% [markdown]
 # `helpers.jacobians.token_jacobian` does that for whole stacks; `helpers.blocks` has the two layers with attention and a
@@ -135,21 +137,12 @@ for layer, formula in ((pre_norm, pre_formula), (post_norm, post_formula)):
 feed_forward = FeedForward(WIDTH, 4 * WIDTH).double()
 states = tokens_of(0)[None]
 for layer, block in ((pre_norm, PreNormBlock), (post_norm, PostNormBlock)):
-    torch.testing.assert_close(
-        layer(states, feed_forward), block(WIDTH, None, feed_forward).double()(states)
-    )
+    whole = block(WIDTH, None, feed_forward).double()
+    torch.testing.assert_close(layer(states, feed_forward), whole(states))
 
 # %%
-explore(
-    figures.PushedThroughLayer(
-        branch,
-        {"pre": pre_norm, "post": post_norm},
-        lambda layer, state: token_jacobian(layer, state[None]),
-        x,
-    ),
-    strength=slider(0.0, 1.0, 0.0, 0.05),
-    angle=slider(0, 360, 30, 5, unit="°"),
-)
+pushed = figures.PushedThroughLayer(branch, layers, token_jacobian, x[None])
+explore(pushed, strength=slider(0.0, 1.0, 0.0, 0.05), angle=slider(0, 360, 30, 5, unit="°"))
 
 # %% [markdown]
 # <details><summary>The answer to the prediction</summary>
@@ -198,8 +191,9 @@ assert (factors["post"][100][:7] - 1 / 3).abs().max() < 1e-5
 verdict(
     12,
     torch.equal(idle["pre"], big) and not torch.allclose(idle["post"], big),
-    "100 Pre-Norm layers return their input bit for bit; 100 Post-Norm layers normalise it once and then "
-    f"stay (within {apart:.0e}); of 8 directions RMSNorm has killed {dead['post']}, LayerNorm {dead['post_layer_norm']}",
+    "100 Pre-Norm layers return their input bit for bit; 100 Post-Norm layers normalise it once "
+    f"and then stay (within {apart:.0e}); of 8 directions RMSNorm has killed {dead['post']}, "
+    f"LayerNorm {dead['post_layer_norm']}",
 )
 
 # %% [markdown]
@@ -223,12 +217,16 @@ verdict(
 
 # %%
 def measure(placement, depth, seed=0, **options):
-    """The stream (depth + 1, tokens, width) and the Jacobian (depth, width, width) after each layer."""
+    """Stream (depth + 1, tokens, width) and Jacobian (depth, width, width), layer by layer."""
     return along_depth(random_stack(placement, depth, seed=seed, **options), tokens_of(seed))
 
 
 def with_bar(items):
     return tqdm(items, leave=False, disable=showing_stills())
+
+
+def span(values, form):
+    return f"{values.min():{form}} to {values.max():{form}}"
 
 
 # %%
@@ -261,17 +259,15 @@ def summary(jacobians):
 
 
 weak, full = summary(weak_ends), summary(ends["pre"][:, -1])
-assert (
-    weak["distance"].max() < 0.25 and full["distance"].min() > 1 and full["smallest"].min() > 1e-3
-)
-assert full["mean eigenvalue"].min() > 0.9 and full["mean eigenvalue"].max() < 1.2
+assert weak["distance"].max() < 0.25 and full["distance"].min() > 1
+assert full["smallest"].min() > 1e-3 and (full["mean eigenvalue"] - 1).abs().max() < 0.15
 verdict(
     10,
     "the branches are weak; at full strength J is far from I, though no direction dies",
-    f"24 layers, 3 seeds: distance of J from I {weak['distance'].mean():.2f} at strength 0.05, "
-    f"{full['distance'].min():.1f} to {full['distance'].max():.1f} at 1; there the eigenvalues' mean is still "
-    f"{full['mean eigenvalue'].min():.2f} to {full['mean eigenvalue'].max():.2f}, the median factor {full['median'].min():.2f} to "
-    f"{full['median'].max():.2f}, the smallest at least {full['smallest'].min():.0e}",
+    f"24 layers, 3 seeds: distance of J from I {span(weak['distance'], '.2f')} at strength 0.05, "
+    f"{span(full['distance'], '.1f')} at 1; there the mean eigenvalue is "
+    f"{span(full['mean eigenvalue'], '.2f')}, the median factor {span(full['median'], '.2f')}, "
+    f"the smallest {span(full['smallest'], '.3f')}",
 )
 
 # %% [markdown]
@@ -315,7 +311,7 @@ explore(
 # %% [markdown]
 # Notice at depth 24 and 64, with both feed-forwards:
 #
-# - *no norm* leaves the picture with GELU; with gated GELU, which squares its input, it overflows float64 after 10 layers.
+# - *no norm* leaves the picture with GELU; with gated GELU, which multiplies two maps of its input and so about squares it, it overflows float64 after 10 layers.
 # - *Post-Norm*'s median falls by powers of ten. Its **largest** factor depends on the branch: with GELU it stays of order 1, with gated
 #   GELU it grows into the thousands. So "its gradients vanish" and "its gradients explode" are each half of it: the spectrum spreads.
 # - *adaRMS* at its start is the identity at every depth.
@@ -331,8 +327,9 @@ verdict(
     11,
     "the stack is deep and its branches start at full strength",
     "median factor, 3 seeds: Post-Norm "
-    + ", ".join(f"{medians['post'][:, i].median():.1g} at {d}" for i, d in enumerate((4, 8, 24)))
-    + f" layers; Pre-Norm {medians['pre'][:, 2].median():.2f} at 24. In the race of beat 7 Post-Norm with outputs divided by sqrt(2L) learns",
+    + ", ".join(f"{span(medians['post'][:, i], '.1g')} at {d}" for i, d in enumerate((4, 8, 24)))
+    + f" layers, Pre-Norm {span(medians['pre'][:, 2], '.2f')} at 24; "
+    f"Post-Norm at strength 0.1 {spectra['post'][1].median():.2f} at 24 (seed 0)",
 )
 
 # %% [markdown]
@@ -385,8 +382,9 @@ assert powers.min() > 0.5 and powers.max() < 0.65
 verdict(
     7,
     "no norm stands on the trunk",
-    f"RMS after 64 layers, 3 seeds: Pre-Norm {sizes['pre'][:, -1].min():.1f} to {sizes['pre'][:, -1].max():.1f}, growing like "
-    f"depth^{powers.mean():.2f}; without a norm {sizes['none'][:, 23].min():.0e} or more after 24; Post-Norm 1 throughout",
+    f"RMS after 64 layers, 3 seeds: Pre-Norm {span(sizes['pre'][:, -1], '.1f')}, growing like "
+    f"depth^{powers.mean():.2f}; without a norm {sizes['none'][:, 23].min():.0e} or more after 24; "
+    "Post-Norm 1 throughout",
 )
 
 # %% [markdown]
@@ -405,13 +403,14 @@ verdict(
 #
 # **Predict.** Under which placement do the tokens end up pointing the same way?
 
+
 # %%
-cosines = {}
-for feed_forward, by_placement in profiles.items():
-    cosines[feed_forward] = {}
-    for name in ("pre", "post"):
-        directions = torch.nn.functional.normalize(by_placement[name][0], dim=-1)
-        cosines[feed_forward][name] = directions @ directions.mT
+def cosines_of(streams):
+    directions = torch.nn.functional.normalize(streams, dim=-1)
+    return directions @ directions.mT
+
+
+cosines = {f: {p: cosines_of(by[p][0]) for p in ("pre", "post")} for f, by in profiles.items()}
 
 # %%
 explore(
@@ -419,15 +418,11 @@ explore(
 )
 
 # %%
-apart = ~torch.eye(TOKENS, dtype=torch.bool)
-collapse = {
-    name: torch.stack([table[name][16][apart].mean() for table in cosines.values()])
-    for name in ("pre", "post")
-}
-assert collapse["post"].min() > 0.99 and collapse["pre"].max() < 0.8
-print(
-    {name: means.numpy().round(3).tolist() for name, means in collapse.items()}, "after 16 layers"
-)
+for name, (low, high) in {"pre": (0.0, 0.8), "post": (0.99, 1.0)}.items():
+    after_16 = torch.stack([table[name][16] for table in cosines.values()])
+    means = (after_16.sum((1, 2)) - TOKENS) / (TOKENS * (TOKENS - 1))
+    print(f"{name:4} mean cosine after 16 layers {means.numpy().round(3).tolist()} (GELU, gated)")
+    assert low < means.min() and means.max() < high + 1e-9
 
 # %% [markdown]
 # <details><summary>The answer to the prediction</summary>
@@ -503,7 +498,6 @@ explore(full_race, step=slider(0, 250, 250))
 
 # %%
 finals = {name: [r["final_accuracy"] for r in group] for name, group in shipped.items()}
-assert all(len(group) >= 3 for group in finals.values())
 assert min(finals["pre"] + finals["gate"] + finals["post_small"]) > 0.85
 assert max(finals["post"] + finals["post_warm"]) < guessing
 first = {v: sum(r["gradient_first"][0] for r in group) / 3 for v, group in shipped.items()}
@@ -524,6 +518,9 @@ assert first["post"] > first["pre"] > first["gate"]
 #
 # The article says that modern Transformers use Pre-Norm throughout. This cannot be measured here, only looked up. Each row was read
 # in the public code named (`hf:` stands for huggingface/transformers, `src/transformers/models/`).
+#
+# **Predict.** Of eight newer models (GPT-2, Llama 2, Mistral, pi0, Qwen3, Gemma 2 and 3, OLMo 2): how many norm only before the
+# branch? Does one still norm the trunk?
 
 # %%
 PLACEMENTS = {
@@ -549,11 +546,19 @@ assert not on_trunk and len(pure) < len(newer)
 verdict(
     23,
     "'throughout' is read as 'mostly'",
-    f"cited, not measured: of {len(newer)} newer models looked up {len(pure)} norm only before the branch; Gemma 2 and 3 norm on "
-    f"both sides of it, OLMo 2 after it; {len(on_trunk)} norm the trunk, as the Transformer of 2017 and BERT do",
+    f"cited, not measured: of {len(newer)} newer models looked up {len(pure)} norm only before "
+    f"the branch; Gemma 2 and 3 norm on both sides of it, OLMo 2 after it; {len(on_trunk)} norm "
+    "the trunk, as the Transformer of 2017 and BERT do",
 )
 
 # %% [markdown]
+# <details><summary>The answer to the prediction</summary>
+#
+# Five norm only before it (Qwen3 norms its queries and keys as well). None norms the trunk: the other three keep it
+# free too, and differ in what they do to the branch. So the article is right about the trunk, and not about one placement.
+#
+# </details>
+#
 # The authors of the first Transformer changed sides early: in tensor2tensor (`tensor2tensor/models/transformer.py`), `transformer_base_v1` follows the
 # paper; `transformer_base_v2` norms before the branch. A note there says this cures failures to learn in very deep networks.
 
@@ -570,11 +575,10 @@ verdict(
 
 # %%
 for placement in ("pre", "peri"):
-    sizes = [float(streams[-1].square().mean().sqrt()) for streams, _ in of_seeds[placement]]
-    middle = singular_values(ends[placement][:, -1]).median(-1).values.tolist()
-    print(f"{placement:5} 24 layers, 3 seeds: RMS", [round(size, 1) for size in sizes], end="  ")
-    print("median factor", [round(factor, 2) for factor in middle])
-    assert all(4 < size < 8 for size in sizes) and all(1 < factor < 1.6 for factor in middle)
+    sizes = torch.stack([streams[-1].square().mean().sqrt() for streams, _ in of_seeds[placement]])
+    middle = singular_values(ends[placement][:, -1]).median(-1).values
+    print(f"{placement:4} RMS {span(sizes, '.1f')}, median factor {span(middle, '.2f')} (3 seeds)")
+    assert sizes.min() > 4 and sizes.max() < 8 and middle.min() > 1 and middle.max() < 1.6
 
 # %% [markdown]
 # ## Exercises
@@ -692,9 +696,9 @@ checks.lesson_03.exercise_4(strength)
 #
 # </details>
 #
-# <details><summary>5. Name two ways to make deep stacks trainable that leave the norm on the trunk or do without the bare norm's help.</summary>
+# <details><summary>5. How can a deep Post-Norm stack be made trainable without moving its norms?</summary>
 #
-# Start the branches weak: outputs divided by $\sqrt{2L}$, which saves Post-Norm here, or gates that start at zero.
+# By starting its branches weak: with outputs divided by $\sqrt{2L}$ it won the race of beat 7. Gates that start at zero go further the same way.
 #
 # </details>
 
@@ -705,7 +709,7 @@ checks.lesson_03.exercise_4(strength)
 # \mathrm{RMS}(x_L) \approx \sqrt{1 + L\,r^2}\ \text{(Pre-Norm)}$$
 #
 # Pre-Norm: the identity when branches are off, no dead direction, a stream that grows and late layers that add little. Post-Norm: RMS 1 throughout,
-# a radial direction lost at every layer, tokens that become alike. Weak branches make either trainable.
+# a radial direction lost in the norm, tokens that become alike. Weak branches make either trainable.
 #
 # **Next:** lesson 04 gives the branch a scale, a shift and a gate that depend on a condition, and starts the gate at zero.
 #

@@ -231,10 +231,10 @@ class LieSamples(View):
         plane = _Plane(self.figure, (0.0, 0.08, 0.5, 0.8), *scene)
         self.paths = plane.paths(COLORS["adarms"], lw=1.0, alpha=0.75)
         axes = self.figure.add_axes((0.6, 0.17, 0.38, 0.66))
-        axes.set(xlim=(0, 1), ylim=(0, 1.03), yticks=(0, 0.5, 1), xlabel="the time it is told")
+        axes.set(xlim=(0, 1), ylim=(0, 1.15), yticks=(0, 0.5, 1), xlabel="the time it is told")
         axes.set_title("share of scenes solved")
         axes.axhline(honest, color=COLORS["muted"], lw=1, ls=":")
-        axes.text(1, honest + 0.02, "told the truth", ha="right", fontsize=12, color="#555555")
+        axes.text(1, 1.05, "dotted: told the truth", ha="right", fontsize=12, color="#555555")
         for values in self.success.values():
             axes.plot(self.told, values, color=COLORS["faint"], lw=1.5)
         (self.curve,) = axes.plot([], [], color=COLORS["time"], lw=2.5)

@@ -15,6 +15,12 @@ class Table:
 
     rows: tuple
 
+    @property
+    def as_they_stand(self) -> list[int]:
+        """The statements that hold without a condition, in every lesson that looked at them."""
+        doubted = {number for number, _, verdict, *_ in self.rows if verdict != "holds"}
+        return [n for n in dict.fromkeys(row[0] for row in self.rows) if n not in doubted]
+
     def _repr_markdown_(self):
         lines = ["| # | what we believed | what we found | lesson |", "|:-:|:---|:---|:-:|"]
         for number, statement, verdict, value, lesson in self.rows:

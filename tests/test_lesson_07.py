@@ -193,6 +193,7 @@ def test_every_statement_stands_in_the_table(tmp_path):
     assert {row[0] for row in table.rows} == set(STATEMENTS)
     fifteen = [row[3:] for row in table.rows if row[0] == 15]
     assert fifteen == [("by hand", "04"), ("just now", "07")]
+    assert table.as_they_stand == [1]
     text = table._repr_markdown_()
     assert "a \\| b" in text and "not decided" in text and "24. This is why" in repr(table)
     assert len(findings.believed_and_found(path=path).rows) == 26, "three for statement 15"

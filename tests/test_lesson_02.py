@@ -26,6 +26,14 @@ def _unit(x):
     return x / x.norm(dim=-1, keepdim=True)
 
 
+def _mean(x):
+    return x.mean(-1, keepdim=True)
+
+
+def _scaled(queries, keys, norm):
+    return _logits(norm(queries), norm(keys)).softmax(-1)
+
+
 def _largest(num_keys, head_dim):
     return 1 / (1 + (num_keys - 1) * math.exp(-2 * head_dim**0.5))
 
@@ -51,10 +59,31 @@ def _entropy(weights):
 
 
 RIGHT = {
-    "exercise_1": [(math.sqrt(2 * LEAD),), (3.03,)],
-    "exercise_2": [(_weights,)],
-    "exercise_3": [(_largest,), (lambda n, d: torch.tensor(_largest(n, d), dtype=torch.float64),)],
-    "exercise_4": [((0.1, 3.0), _attend), ([0.5, 5], _attend)],
+    "exercise_1": [
+        (math.sqrt(2 * LEAD),),
+        (3.03,),
+        (torch.tensor(2 * LEAD).sqrt(),),
+        (np.float32(3.03),),
+        (np.array([3.03]),),
+    ],
+    "exercise_2": [
+        (_weights,),
+        (lambda q, k: _weights(q.float(), k.float()),),
+        (lambda q, k: _weights(q.div_(2), k.mul_(3)),),
+        (lambda q, k: _weights(q.requires_grad_(), k),),
+    ],
+    "exercise_3": [
+        (_largest,),
+        (lambda n, d: torch.tensor(_largest(n, d), dtype=torch.float64),),
+        (lambda n, d: 1 / (1 + (n - 1) * torch.exp(-2 * torch.tensor(d) ** 0.5)),),
+        (lambda n, d: np.array(_largest(n, d)),),
+    ],
+    "exercise_4": [
+        ((30.0, 3.0), _attend),
+        ([100, 5], _attend),
+        (torch.tensor([30.0, 3.0]), _attend),
+        ((torch.tensor(30.0), np.float64(3)), _attend),
+    ],
 }
 # Each wrong answer with a word of the hint that is meant for it and no other.
 WRONG = {
@@ -63,6 +92,13 @@ WRONG = {
         (LEAD, "That is the lead"),
         (math.sqrt(LEAD), "is 0.5, not 1"),
         (math.sqrt(LEAD / 2), "divide by 0.5"),
+        (2 * 99, "as 99 to 1"),
+        (math.sqrt(2 * 99), "as 99 to 1"),
+        (math.sqrt(2 * math.log10(99)), "not log10"),
+        (3.0, "the weight 0.9890"),
+        (torch.tensor(LEAD), "That is the lead"),
+        (torch.ones(2), "this is a Tensor"),
+        (1j, "this is a complex"),
         (2.0, "the lead is 2 and the weight 0.8808"),
         (1e9, "the lead is 5e.17 and the weight 1.0000"),
         (-3.03, "above 0"),
@@ -75,7 +111,19 @@ WRONG = {
         (lambda q, k: _logits(rms_norm(q), rms_norm(k)), "Those are the logits"),
         (lambda q, k: _logits(rms_norm(q), rms_norm(k)).softmax(0), "every row"),
         (lambda q, k: (rms_norm(q) @ rms_norm(k).mT).softmax(-1), "lack the division"),
-        (lambda q, k: (_unit(q) @ _unit(k).mT).softmax(-1), "is the length 1, or the RMS"),
+        (lambda q, k: (_unit(q) @ _unit(k).mT).softmax(-1), "logits are cosines"),
+        (lambda q, k: (_logits(rms_norm(q), rms_norm(k)) / 8**0.5).softmax(-1), "not by head_dim"),
+        (
+            lambda q, k: _weights(q - q.mean(-1, keepdim=True), k - k.mean(-1, keepdim=True)),
+            "no mean",
+        ),
+        (lambda q, k: _scaled(q, k, lambda x: (x - _mean(x)) / x.std(-1, keepdim=True)), "no mean"),
+        (lambda q, k: _scaled(q, k, lambda x: x / x.std(-1, keepdim=True)), "standard deviation"),
+        (lambda q, k: _scaled(q, k, lambda x: x / _mean(x * x)), "is its root"),
+        (lambda q, k: _scaled(q, k, lambda x: x / x.square().mean().sqrt()), "all tokens at once"),
+        (lambda q, k: _scaled(q, k, lambda x: x / x.square().mean(-1).sqrt()), "keepdim=True"),
+        (lambda q, k: _scaled(q, k, lambda x: x / _mean(x).sqrt()), "NaN"),
+        (lambda q, k: _logits(q.float(), k.float()).softmax(-1), "without any norm"),
         (lambda q, k: _logits(_unit(q), _unit(k)).softmax(-1), "Your vectors have length 1"),
         (lambda q, k: _logits(q, k).softmax(-1), "without any norm"),
         (lambda q, k: _logits(rms_norm(q), k).softmax(-1), "the keys are not"),
@@ -97,6 +145,11 @@ WRONG = {
         (lambda n, d: 1 / (1 + n * math.exp(-2 * d**0.5)), "how many other keys"),
         (lambda n, d: 1 / (1 + (n - 1) * math.exp(-2 * d)), "divided by it once"),
         (lambda n, d: 1 / (1 + (n - 1) * math.exp(-2)), "RMS 1 is not length 1"),
+        (lambda n, d: _largest(2, d), "right for two keys"),
+        (lambda n, d: 1 / (1 + (n - 1) * math.exp(2 * d**0.5)), "smallest weight"),
+        (lambda n, d: _largest(d, n), "num_keys first"),
+        (lambda n, d: math.nan, "between 0 and 1"),
+        (lambda n, d: torch.ones(n), "got a Tensor"),
         (lambda n, d: d**0.5, "largest logit"),
         (lambda n, d: 1.0, "stays below 1"),
         (lambda n, d: n / d, "between 0 and 1"),
@@ -108,7 +161,11 @@ WRONG = {
     "exercise_4": [
         ((0.1, 0.0), "Without a bias"),
         ((0.1, 0.3), "too small to saturate"),
-        ((10.0, 5.0), "does not yet swamp"),
+        ((3.0, 0.1), "too small to saturate"),
+        ((0.1, 3.0), "large part of what QK-norm normalises"),
+        ((1.0, 3.0), "large part of what QK-norm normalises"),
+        ((True, 3.0), "are numbers"),
+        (torch.ones(3), "Two numbers"),
         ((0.001, 3.0), "within the sliders"),
         ((0.1, -3.0), "within the sliders"),
         ((0.1, math.nan), "within the sliders"),

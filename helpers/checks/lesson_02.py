@@ -8,10 +8,17 @@ import torch
 from helpers.checks.feedback import UNANSWERED, Feedback, hint, right, run
 
 
+def _number(answer):
+    """The number in a tensor or an array of one element; anything else as it came."""
+    one = hasattr(answer, "item") and getattr(answer, "shape", None) in ((), (1,))
+    return answer.item() if one else answer
+
+
 def exercise_1(answer) -> Feedback:
     """The factor c at which a lead of 0.5 between two logits has become a weight of 0.99."""
     if answer is ...:
         return UNANSWERED
+    answer = _number(answer)
     if not isinstance(answer, numbers.Real) or isinstance(answer, bool):
         return hint(f"One number is asked for, this is a {type(answer).__name__}.")
     if not math.isfinite(answer) or answer <= 0:
@@ -33,6 +40,10 @@ def exercise_1(answer) -> Feedback:
         return hint("You need the root, but the lead at c = 1 is 0.5, not 1.")
     if close(math.sqrt(0.5 * lead)):
         return hint("The lead 0.5 c^2 must be ln 99: divide by 0.5, do not multiply.")
+    if close(2 * 99) or close(math.sqrt(2 * 99)):
+        return hint("The weights are to be as 99 to 1. A lead of which size makes e^lead = 99?")
+    if abs(answer - math.sqrt(2 * math.log10(99))) < 1e-3:  # and not a guessed 2
+        return hint("Softmax takes powers of e, so the logarithm is ln, not log10.")
     weight = 1 / (1 + math.exp(-min(0.5 * answer**2, 700)))
     return hint(f"At this c the lead is {0.5 * answer**2:.3g} and the weight {weight:.4f}.")
 
@@ -47,16 +58,42 @@ def _normed(x: torch.Tensor) -> torch.Tensor:
     return x / x.square().mean(-1, keepdim=True).sqrt()
 
 
+def _other_norms() -> dict:
+    def centred(x):
+        return x - x.mean(-1, keepdim=True)
+
+    return {
+        lambda x: _normed(centred(x)): "That is LayerNorm: QK-norm here subtracts no mean.",
+        lambda x: centred(x) / x.std(-1, keepdim=True): "That is LayerNorm: subtract no mean.",
+        lambda x: x / x.std(-1, keepdim=True): (
+            "A standard deviation subtracts the mean first. The RMS does not."
+        ),
+        lambda x: x / x.square().mean(-1, keepdim=True): (
+            "You divided by the mean of the squares. The RMS is its root."
+        ),
+        lambda x: x / x.square().mean().sqrt(): (
+            "Your mean runs over all tokens at once: each vector is to have RMS 1 of its own."
+        ),
+    }
+
+
 def exercise_2(function) -> Feedback:
     """A function of queries and keys (tokens, head_dim) that returns the weights with QK-norm."""
     queries, keys = _queries_and_keys()
-    result, trouble = run(function, queries, keys)
+    result, trouble = run(function, queries.clone(), keys.clone())
     if trouble is not None:
+        if "must match the size" in trouble.message:
+            return hint(
+                "A mean of shape (tokens,) does not line up with (tokens, head_dim): keepdim=True."
+            )
         return trouble
     shape = (len(queries), len(keys))
     if not isinstance(result, torch.Tensor) or result.shape != shape:
         got = tuple(result.shape) if isinstance(result, torch.Tensor) else type(result).__name__
         return hint(f"For 5 queries and 7 keys the weights have shape {shape}, got {got}.")
+    result = result.detach().double()
+    if result.isnan().any():
+        return hint("There are NaN among your weights. Is the root taken of a mean of squares?")
     root = queries.shape[-1] ** 0.5
     wanted = _normed(queries) @ _normed(keys).mT / root
 
@@ -72,7 +109,10 @@ def exercise_2(function) -> Feedback:
     if same(wanted * root):
         return hint("The logits lack the division by the root of head_dim.")
     if same(wanted / root):
-        return hint("The logits are cosines, too small by a root: is the length 1, or the RMS?")
+        return hint(
+            "Your logits are cosines, too small by a root. Is the RMS 1, or the length? And divide "
+            "by the root of head_dim, not by head_dim."
+        )
     if same(wanted / root**2):
         return hint(
             "Your vectors have length 1, and divided by the root once more. They are to have RMS 1."
@@ -87,19 +127,21 @@ def exercise_2(function) -> Feedback:
         return hint("You normalised the logits. QK-norm normalises each query and each key.")
     if same(_normed(queries.mT).mT @ _normed(keys.mT) / root):
         return hint("The mean runs over the tokens: it is to run over the entries of each vector.")
+    for other, words in _other_norms().items():
+        if same(other(queries) @ other(keys).mT / root):
+            return hint(words)
     return hint("The weights are not QK-norm's. Normalise, take logits, then the softmax.")
 
 
 def exercise_3(function) -> Feedback:
     """A function of num_keys and head_dim: the largest weight under QK-norm without a gain."""
-    cases = ((1000, 9), (64, 4), (2, 1))
+    cases = ((1000, 9), (64, 4), (2, 1), (3, 2))
     values = []
     for case in cases:
         result, trouble = run(function, *case)
         if trouble is not None:
             return trouble
-        if isinstance(result, torch.Tensor) and result.numel() == 1:
-            result = result.item()
+        result = _number(result)
         if not isinstance(result, numbers.Real) or isinstance(result, bool):
             return hint(f"One number is asked for, got a {type(result).__name__}.")
         values.append(float(result))
@@ -120,29 +162,37 @@ def exercise_3(function) -> Feedback:
         )
     if same(lambda n, d: 1 / (1 + (n - 1) * math.exp(-2))):
         return hint("You took the logits as cosines, from -1 to 1. RMS 1 is not length 1.")
+    if same(lambda n, d: 1 / (1 + math.exp(-2 * d**0.5))):
+        return hint("That is right for two keys. How many others share what is left?")
+    if same(lambda n, d: 1 / (1 + (n - 1) * math.exp(2 * d**0.5))):
+        return hint("That is the smallest weight. Which sign has the lead of the largest?")
+    if same(lambda d, n: 1 / (1 + (n - 1) * math.exp(-2 * d**0.5))):
+        return hint("The formula is right, the order is not: num_keys first, then head_dim.")
     if same(lambda n, d: d**0.5):
         return hint("That is the largest logit. Which weight does the softmax make of it?")
     if same(lambda n, d: 1.0):
         return hint("A logit is bounded, so the weight stays below 1. By how much?")
     if any(not 0 < value <= 1 for value in values):
-        return hint("A weight lies between 0 and 1. Yours does not for 1000 keys, 64 keys or 2.")
+        return hint("A weight lies between 0 and 1. Yours does not, for 2 keys or 3, 64 or 1000.")
     return hint(
         "Which directions of the keys are best for one of them? Then write out the softmax."
     )
 
 
 def exercise_4(setting, attend) -> Feedback:
-    """(c, bias) for which QK-norm is blind and pre-norm saturated.
+    """(c, bias) for which pre-norm is saturated and QK-norm is not blind.
 
     attend: function of c, norm and bias, to logits (queries, keys).
     """
     if setting is ...:
         return UNANSWERED
+    if isinstance(setting, torch.Tensor):
+        setting = setting.tolist()
     if not isinstance(setting, (tuple, list)) or len(setting) != 2:
         return hint("Two numbers are asked for: (c, bias).")
-    if not all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in setting):
+    c, bias = (_number(value) for value in setting)
+    if not all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in (c, bias)):
         return hint("Both c and bias are numbers.")
-    c, bias = setting
     if not (0.01 <= c <= 100 and 0 <= bias <= 10):
         return hint("Stay within the sliders: c from 0.01 to 100, bias from 0 to 10.")
     found = {}
@@ -150,10 +200,10 @@ def exercise_4(setting, attend) -> Feedback:
         weights = attend(c, norm=norm, bias=bias).softmax(-1)
         found[norm] = float(torch.special.entr(weights).sum(-1).mean())
     seen = f"entropy {found['pre-norm']:.2f} with pre-norm, {found['QK-norm']:.2f} with QK-norm"
-    if found["QK-norm"] > 4.1 and found["pre-norm"] < 3:
-        return right(f"The same bias saturates one and blinds the other: {seen}.")
+    if found["QK-norm"] < 3.8 and found["pre-norm"] < 3:
+        return right(f"QK-norm outgrows the bias, pre-norm cannot: {seen}.")
     if bias == 0:
-        return hint(f"Without a bias both are flat in c: {seen}.")
+        return hint(f"Without a bias neither is saturated, and both are flat in c: {seen}.")
     if found["pre-norm"] >= 3:
         return hint(f"The bias is too small to saturate pre-norm: {seen}.")
-    return hint(f"Against this c the bias does not yet swamp queries and keys: {seen}.")
+    return hint(f"The bias is still a large part of what QK-norm normalises: {seen}.")

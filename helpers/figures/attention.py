@@ -117,8 +117,9 @@ class SpreadToOneHot(View):
 
     def describe(self) -> str:
         return (
-            "Bars of one query's logits and weights, and curves of the entropy and the largest weight "
-            f"over the factor c. {self.text.get_text()}, mean largest weight {self.mean_peak:.2f}."
+            "Bars of one query's logits and weights, and curves of the entropy and the largest "
+            f"weight over the factor c. {self.text.get_text()}, "
+            f"mean largest weight {self.mean_peak:.2f}."
         )
 
 
@@ -194,8 +195,8 @@ class HeadDimSpread(View):
     def describe(self) -> str:
         words = self.text.get_text().replace("\n", " ")
         return (
-            "Histograms of random logits, divided by the root of head_dim and not divided, and curves of "
-            f"their standard deviation over head_dim. {words}."
+            "Histograms of random logits, divided by the root of head_dim and not divided, and "
+            f"curves of their standard deviation over head_dim. {words}."
         )
 
 
@@ -279,19 +280,20 @@ class SaturatedGradients(View):
         self.carriers = int(np.searchsorted(most, 0.9 * total) + 1)
         said = {
             name: f"{value:.2g}" if value >= LOWEST else "below 10⁻⁶"
-            for name, value in self.now.items()
+            for name, value in {**self.now, "Jacobian": self.norms[place]}.items()
         }
-        self.text.set_text(
-            f"c = {c:.3g}:  gradient mean {said['mean']}, median {said['median']};  Jacobian "
-            f"{self.norms[place]:.2g}\n90% of it comes from {self.carriers} of {queries} "
-            "queries   (what is below 10⁻⁶ is drawn there)"
+        self.words = (
+            f"c = {c:.3g}:  gradient mean {said['mean']}, median {said['median']};  "
+            f"Jacobian, mean {said['Jacobian']}",
+            f"90% of all gradients come from {self.carriers} of {queries} queries",
         )
+        self.text.set_text("\n".join(self.words) + "   (below 10⁻⁶: drawn there)")
 
     def describe(self) -> str:
-        words = self.text.get_text().replace("\n", "; ")
         return (
-            "Points: each query's gradient over the gap of its two largest logits. Curves over c: the "
-            f"softmax Jacobian's norm, the mean and the median gradient. {words}."
+            "Points: each query's gradient over the gap of its two largest logits. "
+            "Curves over c: the softmax Jacobian's norm, the mean and the median gradient. "
+            f"{'; '.join(self.words)}."
         )
 
 
@@ -406,11 +408,12 @@ class BranchDiagram(View):
         }[self.norm]
         found = self.found
         return (
-            "A diagram: a trunk runs from left to right; a branch leaves it, passes through attention and "
-            f"is added back to the trunk; {place}. At c = {self.c:.3g}: trunk RMS {found['trunk']:.3g}, "
-            f"attention reads RMS {found['read']:.3g}, logits ± {found['logits']:.3g}, entropy "
-            f"{found['entropy']:.2f}, the branch writes RMS {found['written']:.3g}, trunk after it RMS "
-            f"{found['after']:.3g}."
+            "A diagram: a trunk runs from left to right; a branch leaves it, passes through "
+            f"attention and is added back to the trunk; {place}. At c = {self.c:.3g}: "
+            f"trunk RMS {found['trunk']:.3g}, attention reads RMS {found['read']:.3g}, "
+            f"logits of standard deviation {_short(found['logits'])}, "
+            f"entropy {found['entropy']:.2f}, the branch writes RMS {found['written']:.3g}, "
+            f"trunk after it RMS {found['after']:.3g}."
         )
 
 
@@ -481,11 +484,11 @@ class NormPlacement(View):
         self.dots[norm].set_data([c], [self.mean_entropy])
         self.text.set_text(
             f"{norm},  c = {c:.3g},  W × {size:.3g},  bias {bias:.3g}:   entropy "
-            f"{self.mean_entropy:.2f},  largest weight {self.mean_peak:.2f}"
+            f"{self.mean_entropy:.2f},  largest weight {self.mean_peak:.2f} (means)"
         )
 
     def describe(self) -> str:
         return (
-            "Left, the attention weights, queries by keys. Right, their entropy over c without a norm, "
-            f"with pre-norm and with QK-norm. {self.text.get_text()}."
+            "Left, the attention weights, queries by keys. Right, their entropy over c "
+            f"without a norm, with pre-norm and with QK-norm. Chosen: {self.text.get_text()}."
         )

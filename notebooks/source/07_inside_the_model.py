@@ -531,20 +531,28 @@ untouched
 # %% [markdown]
 # ## 7. What we believed, what we found
 #
-# The article ends: "this is why pi0.5 injects the time into every layer". That is an argument. What do our figures say?
+# The article ends: "this is why pi0.5 injects the time into every layer". That is an argument. What do our figures say,
+# lesson 06's comparison among them (shipped)?
 #
 # **Predict.** Of the article's 24 statements, how many hold as they stand?
 
 # %% tags=["claim-24"]
-loss = {model: per_seed(model, lambda run: run["loss"]).tolist() for model in comparison.NAMES}
-gap = {model: comparison.paired_difference(loss[model], loss["adarms"]) for model in loss}
+LESSON_06 = comparison.shipped_results()
+
+
+def gap(model, measure="validation_loss", size="depth4"):
+    theirs, ours = (LESSON_06[f"{size}_{name}"][measure] for name in (model, "adarms"))
+    return f"{comparison.paired_difference(theirs, ours[: len(theirs)])} ({len(theirs)} seeds)"
+
+
 why = verdict(
     24,
     None,
-    "an argument, not a measurement of pi0.5. Here, loss above adaRMS, 4 seeds: told once "
-    f"{gap['added']}, told once with constant gates {gap['added_gated']}, never told "
-    f"{gap['none']}: the gates do it, not the time in every layer. What would settle it: pi0.5 "
-    "with the time given once and constant zero-init gates, at equal cost, judged on robots",
+    "an argument, not a measurement of pi0.5. Here, minus adaRMS: told once, loss "
+    f"{gap('added')}; with constant gates too, loss {gap('added_gated')}, success "
+    f"{gap('added_gated', 'success')}; with gates and attention, loss "
+    f"{gap('added_gated', size='attention')}. What would settle it: pi0.5 with the time given once "
+    "and constant zero-init gates, at equal cost, judged on robots",
 )
 why
 
@@ -710,7 +718,7 @@ checks.lesson_07.exercise_4(tau, solved_when_told, float(truthful))
 # x_L = x_0 + \sum_l g_l \odot F_l\big((1+s_l)\odot\mathrm{RMSNorm}(x_l) + b_l\big)$$
 #
 # Every layer uses the time it is told; most of what it is told is the same at every time. The stream carries the time in every model, told or not.
-# What sets adaRMS apart from "told once" here is its gates.
+# Most of what sets adaRMS apart from "told once" here are its gates; what the time in every layer adds is small.
 #
 # **Next:** lesson 08 looks at the modulations in the published weights of pi0.5.
 #

@@ -40,12 +40,12 @@ def runs():
         found[f"depth4_{name}"] = (name, matched_config(ExpertConfig.REACH, name), FLAT, seeds)
     for name in main:
         found[f"depth8_{name}"] = (name, matched_config(deep, name), FLAT, 10)
-    for name in main:
-        found[f"attention_{name}"] = (name, matched_config(ExpertConfig.TINY, name), ATTENTION, 4)
     for name in ("added_gated", *others):
         found[f"width_{name}"] = (name, ExpertConfig.REACH, FLAT, 4)
-    for name in others:
-        found[f"attention_{name}"] = (name, matched_config(ExpertConfig.TINY, name), ATTENTION, 4)
+    for name in (*main, *others):
+        seeds = 10 if name in main else 4
+        config = matched_config(ExpertConfig.TINY, name)
+        found[f"attention_{name}"] = (name, config, ATTENTION, seeds)
     return found
 
 

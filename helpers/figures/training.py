@@ -158,7 +158,7 @@ class FromNoiseToData(View):
         self.chains, self.guesses, self.arrows = {}, {}, {}
         for place, name in enumerate(self.sides):
             plane = _scene_axes(self.figure, (0.01 + 0.5 * place, 0.46, 0.47, 0.44))
-            plane.set(xlim=(-0.35, 1.35), ylim=(-0.66, 0.66))
+            plane.set(xlim=(-0.35, 1.35), ylim=(-0.62, 0.56))
             plane.set_title("the trained network" if name == "network" else "the exact velocity")
             _obstacle(plane, obstacle, radius)
             _ends(plane, goal)

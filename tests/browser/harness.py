@@ -32,6 +32,15 @@ APPS = {
     "notebook6": ("notebook", None, "notebooks"),
 }
 
+# On Linux the server asks to be told to stop when the tests are killed: PR_SET_PDEATHSIG is 1.
+LAUNCH = """
+import ctypes, runpy, signal, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+del sys.argv[0]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+
 
 def find_chromium() -> str | None:
     """The browser to drive: the one named by CHROMIUM, else the first found."""
@@ -91,7 +100,7 @@ def serve(app: str, folder: Path, python: str = sys.executable):
     (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
     with open(state / "server.log", "w") as log:
         process = subprocess.Popen(
-            [python, "-W", "ignore", "-m", module, *options],
+            [python, "-W", "ignore", "-c", LAUNCH, module, *options],
             cwd=folder,
             env=environment,
             stdout=log,

@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test notebooks golden mutations bench-norms readme-picture format clean
+.PHONY: help lab test notebooks golden mutations bench-norms bench-jacobians readme-picture format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -33,6 +33,9 @@ mutations: $(VENV)/.test  ## break the helpers in many plausible ways and see ea
 
 bench-norms: $(VENV)/.test  ## the norms beside torch's own
 	@$(PY) -m benchmarks.norms
+
+bench-jacobians: $(VENV)/.test  ## Jacobians of a stack beside torch's own ways; rewrites its table
+	@$(PY) -m benchmarks.jacobians
 
 readme-picture: $(VENV)/.test  ## record README's picture from a real JupyterLab
 	@$(PY) -m tools.readme_picture

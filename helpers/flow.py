@@ -79,7 +79,9 @@ def euler_path(velocity, noise, num_steps=10):
     require_tensor("noise", noise)
     require_count("num_steps", num_steps)
     require_finite("noise", noise)
-    times = torch.linspace(1, 0, num_steps + 1, device=noise.device).to(noise.dtype)
+    # At least float32: linspace itself is coarse in half precision.
+    dtype = torch.promote_types(noise.dtype, torch.float32)
+    times = torch.linspace(1, 0, num_steps + 1, dtype=dtype, device=noise.device).to(noise.dtype)
     dt = -1 / num_steps
     path = [noise]
     for t in times[:-1]:

@@ -85,6 +85,9 @@ def test_euler_takes_the_velocity_at_the_start_of_each_step():
     torch.testing.assert_close(path[-1], noise - 0.25 * sum(seen))
     assert torch.equal(euler_sample(velocity, noise, 4), path[-1])
     assert euler_path(velocity, noise)[0].shape == (11,)
+    exact = torch.linspace(1, 0, 11, dtype=torch.float64)
+    assert torch.equal(euler_path(velocity, noise.double())[0], exact)
+    assert torch.equal(euler_path(velocity, noise.bfloat16())[0], exact.bfloat16())
 
 
 def test_one_euler_step_follows_a_straight_path_to_its_end():

@@ -186,7 +186,7 @@ _PORTS = (
         "order swapped",
         "scale, shift, gate = modulation.chunk(3)",
         "shift, scale, gate = modulation.chunk(3)",
-        "huggingface/diffusers#13998, between two orders",
+        "huggingface/diffusers#13998, converting one order to another",
         "https://github.com/huggingface/diffusers/issues/13998",
         norm=OrderSwapped,
     ),

@@ -37,6 +37,9 @@ WRONG = {
         (-0.26, "divided by t"),
         (-1.0, "nearer data point"),
         (1.0, "same weight"),
+        (-0.93, "too unequal"),
+        (0.51, "too equal"),
+        (-0.5, "two digits"),
         (3.0, "points at the noise"),
         (-7.0, "two noises"),
         (math.nan, "finite"),
@@ -109,7 +112,7 @@ def test_pair_lines_end_at_noise_and_data():
         np.testing.assert_allclose(np.transpose(view.other_points.get_data()), ends[1:10])
         np.testing.assert_allclose(np.transpose(view.point.get_data()), ends[:1])
     view.update(t=0.5, pairs=1)
-    assert not len(view.other_points.get_xdata()) and "1 straight lines" in view.describe()
+    assert not len(view.other_points.get_xdata()) and "data points, 1 in all" in view.describe()
 
 
 def test_crossing_lines_average_with_the_weights_that_they_show():

@@ -31,6 +31,15 @@ def exercise_1(answer) -> Feedback:
             "That is the way to the nearer data point. The other one is possible too: weigh both.",
         ),
         (1.0, "That gives both data points the same weight. Which noise would each have needed?"),
+        (
+            (0.5 - math.tanh(2.0)) / 0.5,
+            "The weights are too unequal: each noise is (0.5 - 0.5 a)/0.5, its weight exp(-noise**2 / 2).",
+        ),
+        (
+            (0.5 - math.tanh(0.25)) / 0.5,
+            "The weights are too equal: x_t - (1 - t) a is still to be divided by t to give the noise.",
+        ),
+        (-0.5, "Very near: two digits are asked for."),
     )
     for wrong, words in known_mistakes:
         if abs(answer - wrong) < 0.01:

@@ -107,6 +107,7 @@ class ThreeKnobs(View):
 
     def update(self, *, scale: float, shift: float, gate: float):
         """Scale and shift act on feature 1, the gate on both."""
+        self.scale, self.shift, self.gate = scale, shift, gate
         x = self.pair.x
         self.pair.update(x.new_tensor([scale, 0.0]), x.new_tensor([shift, 0.0]), gate)
         length = np.linalg.norm(self.pair.written, axis=1).mean()
@@ -117,8 +118,8 @@ class ThreeKnobs(View):
     def describe(self) -> str:
         return (
             "Left, tokens on the circle of RMS 1 and where scale and shift move them; right, the "
-            f"tokens on the trunk with the arrows written to them. {self.text.get_text()}; "
-            f"{self.pair.words()}."
+            f"tokens on the trunk with the arrows written to them. With scale {self.scale:.2f} and "
+            f"shift {self.shift:.2f} of feature 1 and gate {self.gate:.2f}, {self.pair.words()}."
         )
 
 

@@ -111,8 +111,8 @@ class PairLines(View):
 
     def describe(self) -> str:
         return (
-            f"{self.pairs} straight lines from a noise point to a data point, each with its point at "
-            f"this time; beside them the two coordinates of the first pair over t. {self.text.get_text()}."
+            f"Straight lines from noise points to data points, {self.pairs} in all, each with its point "
+            f"at this time; beside them the first pair's two coordinates over t. {self.text.get_text()}."
         )
 
 
@@ -140,7 +140,7 @@ class CrossingLines(View):
         axes.plot([0, 0], self.ends, "o", color=COLORS["input"], ms=11, clip_on=False)
         self.lines = [axes.plot([], [], style, color=COLORS["x_t"])[0] for style in ("--", "-")]
         (self.average,) = axes.plot([], [], color=COLORS["velocity"], lw=4)
-        self.probe = _dots(axes, np.zeros((1, 2)), COLORS["x_t"], 12, zorder=6)
+        self.probe = _dots(axes, np.zeros((1, 2)), COLORS["x_t"], 12, zorder=6, clip_on=False)
 
         bars = self.figure.add_axes((0.7, 0.27, 0.28, 0.6))
         bars.set(xlim=(-0.6, 1.6), ylim=(0, 1), xticks=(0, 1))
@@ -184,7 +184,7 @@ class CrossingLines(View):
         return (
             f"Straight lines over t from noise to {self.ends[0]:g} and {self.ends[1]:g}, two of them "
             f"through a chosen point, and bars: {low:.0%} of the lines there come from {self.ends[0]:g}, "
-            f"{high:.0%} from {self.ends[1]:g}. {self.texts[0].get_text()}; {self.texts[1].get_text()}."
+            f"{high:.0%} from {self.ends[1]:g}. The {self.texts[0].get_text()}; {self.texts[1].get_text()}."
         )
 
 
@@ -258,7 +258,7 @@ class FieldOverTime(View):
     def describe(self) -> str:
         return (
             "Three panels over faint data points: the noisy cloud, the posterior mean at each of its "
-            f"points, and arrows of the exact field. {self.text.get_text()}."
+            f"points, and arrows of the exact field. Data: {self.text.get_text()}."
         )
 
 
@@ -338,7 +338,7 @@ class ChunkOverTime(View):
         self.clearance = np.linalg.norm(along - self.centre, axis=-1).min()
         judged = "hits it" if self.clearance < self.radius else "clears it"
         self.text.set_text(
-            f"t = {t:.2f}: the posterior mean passes the obstacle's centre at {self.clearance:.2f} "
+            f"t = {t:.2f}: the posterior mean comes within {self.clearance:.2f} of the obstacle's centre "
             f"(radius {self.radius}): it {judged}"
         )
 
@@ -505,7 +505,7 @@ class EulerPaths(View):
     def describe(self) -> str:
         return (
             "Left, paths from noise points to samples over the data. Right, the samples' mean distance "
-            f"to the nearest data point over the number of Euler steps. {self.text.get_text()}."
+            f"to the nearest data point over the number of Euler steps. Data: {self.text.get_text()}."
         )
 
 
@@ -563,7 +563,7 @@ class BentPaths(View):
     def describe(self) -> str:
         return (
             "Left, straight lines over t from noise to two data points, crossing each other. Right, the "
-            f"paths of the exact flow from the same noise. {self.text.get_text()}."
+            f"paths of the exact flow from the same noise. C{self.text.get_text()[1:]}."
         )
 
 
@@ -626,15 +626,15 @@ class Conventions(View):
             line.set_text(words)
         self.distance = _nearest(path[-1], self.data).mean()
         self.text.set_text(
-            f"after {last} steps: {self.distance:.2f} from the data\n"
-            f"without a mistake, the two conventions' samples\n{self.agree}"
+            f"after {last} steps: {self.distance:.2f} from the data.\n"
+            f"Without a mistake, the two conventions'\nsamples {self.agree}."
         )
 
     def describe(self) -> str:
         return (
             "A cloud on its way from noise to data with its paths, beside the formulas of the convention: "
             + "; ".join(line.get_text() for line in self.formulas)
-            + f". {self.clock.get_text()}; {self.text.get_text()}.".replace("\n", ", ")
+            + f". S{self.clock.get_text()[1:]}; {self.text.get_text()}".replace("\n", " ")
         )
 
 

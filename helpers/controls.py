@@ -59,8 +59,8 @@ class Explorer:
     """A view with its sliders; made by `explore`.
 
     Attributes:
-        controls: dict from name to widget.
-        image: the `ipywidgets.Image` that shows the picture.
+        controls: dict from name to widget; empty once closed.
+        image: the `ipywidgets.Image` that shows the picture; None once closed.
         view: what was passed in; None once closed.
         error: the traceback of the last update and the values that caused it, or "" if it went well.
     """
@@ -152,7 +152,7 @@ class Explorer:
         return self._make(ipywidgets.HBox, children=[widget, unit], layout={"overflow": "hidden"})
 
     def __repr__(self):
-        return f"Explorer({_listed(self.values)})"
+        return f"Explorer({_listed(self.values) if self.view is not None else 'closed'})"
 
     @property
     def values(self) -> dict:
@@ -174,8 +174,9 @@ class Explorer:
         """Remove the sliders and let go of the view. Safe to call twice."""
         with self._lock:
             self._finalizer()
-            self.view = self._painter = None
-            self.image.value = b""
+            # A notebook's Out holds what each run of a cell returned: let go of all that is large.
+            self.view = self._painter = self.image = self._note = self._box = None
+            self.controls = {}
             self._still = (b"", "closed")
         _displayed.discard(self)
 

@@ -23,7 +23,7 @@ class Live:
     last state is always shown, also when the block was left by an error or an interrupt.
     """
 
-    def __init__(self, view, snapshot, share=0.12):
+    def __init__(self, view, snapshot, share=0.08):
         require_callable("snapshot", snapshot)
         require_number("share", share, above=0)
         if share >= 1:

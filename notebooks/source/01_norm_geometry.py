@@ -359,7 +359,7 @@ for value in (255.0, 256.0):
 pattern = torch.linspace(-0.9, 1.0, 16, dtype=torch.float64)
 formats = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32}
 precision = figures.Precision(pattern, formats, plain_rms_norm, rms_norm)
-explore(precision, magnitude=log_slider(1e-4, 1e4, 300.0), dtype=choice(list(formats)))
+explore(precision, magnitude=log_slider(1e-4, 1e4, 302.0), dtype=choice(list(formats)))
 
 # %%
 big = torch.tensor([300.0, -300.0, 300.0], dtype=torch.float16)

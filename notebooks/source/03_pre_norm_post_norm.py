@@ -457,7 +457,7 @@ guessing = float((numbers == numbers.mode(0).values).float().mean())
 # %% [markdown]
 # *Guessing* answers, for each place, the number that is most often there, without looking at the input.
 
-# %%
+# %% tags=["trained"]
 live = explore(race_picture(), step=slider(0, config.steps, 0))
 
 

@@ -414,7 +414,7 @@ assert not any(gradient.any() for gradient in stuck)
 # The cloud on the right asks another question. One small model was trained **with the right code** to sample two moons (lesson 06 is
 # about training). Its weights are then loaded into the code with the mistake, and 400 samples are drawn.
 
-# %%
+# %% tags=["trained"]
 MOONS = ExpertConfig(width=32, depth=2, mlp_width=64, action_dim=2, horizon=1, one_token=True)
 moons = two_moons(2000)[:, None]
 good = mistakes.Port().expert(MOONS, seed=SEED).requires_grad_(True)

@@ -172,7 +172,7 @@ def snapshot(run):
 # goes on from there.
 
 
-# %%
+# %% tags=["trained"]
 def on_step(run):
     if run.step % 5 == 0:
         gates.append((run.step, gate_sizes(run.model, torch.linspace(0, 1, 9))))

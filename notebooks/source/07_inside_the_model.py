@@ -63,7 +63,7 @@ SEEDS = range(4)  # of the shipped results
 # seeds each, from lesson 06's recipe (1,000 steps, equal parameters), made by `make experiments`, one file a run. Such numbers come as mean (smallest to
 # largest seed).
 
-# %%
+# %% tags=["trained"]
 MODEL, CHUNK = (load_checkpoint(CHECKPOINTS / f"{n}.safetensors").model for n in ("reach", "chunk"))
 OTHERS = {
     name: load_checkpoint(CHECKPOINTS / f"inside_{name}.safetensors").model

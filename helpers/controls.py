@@ -33,6 +33,8 @@ __all__ = ["Explorer", "checkbox", "choice", "explore", "film", "log_slider", "s
 # a kernel takes 1 to 2 ms for each. But no one waits for a picture longer than LONGEST.
 SETTLE = 0.004
 LONGEST = 0.1
+# What the picture shows is said to screen readers once the sliders have rested for this long.
+REST = 0.2
 
 
 def explore(view, *, still=None, **controls):
@@ -76,7 +78,7 @@ class Explorer:
         # JupyterLab moves sliders from a thread of their own, so that they answer while a cell runs.
         self._lock = threading.RLock()
         self._quiet = False
-        self._waiting = None
+        self._waiting = self._speaking = None
         self._waiting_since = self._drawn_at = -math.inf
 
         view.update(**{**self._defaults, **still})
@@ -219,10 +221,22 @@ class Explorer:
             self.error = f"{traceback.format_exc()}with {_listed(values)}"
             self._note.value = _note(self._words, f"{last_line}\nwith {_listed(values)}")
         else:
-            self.error, self._words = "", words
             self.image.value = picture
-            self._note.value = _note(words)
+            cleared, self.error, self._words = self.error != "", "", words
+            if self._speaking is not None:
+                self._speaking.cancel()
+                self._speaking = None
+            if cleared or not _from_the_page():
+                self._speak()
+            else:
+                speak = _weakly(self._speak)
+                self._speaking = asyncio.get_running_loop().call_later(REST, speak)
         self._drawn_at = time.monotonic()
+
+    def _speak(self):
+        with self._lock:
+            if self.view is not None and not self.error:
+                self._note.value = _note(self._words)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         picture, words = self._still

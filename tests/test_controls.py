@@ -140,7 +140,7 @@ def test_a_burst_draws_the_newest_state_only(from_the_page):
             explorer.controls["a"].value = 0.9 * i / 199
             if i % 20 == 19:  # a kernel handles messages between turns of its loop
                 await asyncio.sleep(0)
-        await asyncio.sleep(10 * controls.SETTLE)
+        await asyncio.sleep(10 * controls.SETTLE + 2 * controls.REST)
         return explorer
 
     explorer = asyncio.run(burst())
@@ -188,6 +188,22 @@ def test_a_real_kernel_draws_few_of_200_changes_that_wait_at_once():
         updates = json.loads(run("import json; print(json.dumps(view.updates))"))
     assert updates[-1] == {"a": 0.9}
     assert len(updates) < 50
+
+
+def test_what_the_picture_shows_is_said_once_the_sliders_rest(from_the_page):
+    async def press():
+        explorer = explore(Line(), a=slider(0.0, 0.9))
+        said = []
+        explorer._note.observe(lambda change: said.append(change.new), "value")
+        for value in (0.1, 0.2, 0.3):
+            explorer.controls["a"].value = value
+            await asyncio.sleep(3 * controls.SETTLE)
+        assert said == []
+        await asyncio.sleep(2 * controls.REST)
+        return said
+
+    [said] = asyncio.run(press())
+    assert "ends at 0.30" in said
 
 
 def test_a_change_after_a_pause_is_drawn_at_once(from_the_page):

@@ -78,6 +78,7 @@ def test_keyboard(page, busy):
         busy.press(handle, key)
         busy.wait_for_change(before)
         assert busy.readout(0) == shown
+    page.page.wait_for_timeout(600)
     assert "t = 0.20" in busy.words()
 
 
@@ -86,7 +87,7 @@ def test_mouse(page, busy):
     before = busy.source()
     busy.drag(handle, 80)
     busy.wait_for_change(before)
-    busy.wait_until_still()
+    busy.wait_until_still(0.8)
     assert float(busy.readout(0)) > 0.25
     assert f"t = {busy.readout(0)}" in busy.words()
 
@@ -108,7 +109,7 @@ def test_after_a_fast_drag_the_last_picture_is_the_last_values(page, busy):
     busy.count_pictures()
     busy.drag(handle, 300, steps=200)
     released = page.page.evaluate("performance.now()")
-    busy.wait_until_still()
+    busy.wait_until_still(0.8)
     arrivals = page.page.evaluate("window.arrivals")
     assert f"t = {busy.readout(0)}" in busy.words()
     late = max(0, arrivals[-1] - released)

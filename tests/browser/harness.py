@@ -337,6 +337,17 @@ class ExplorerOnPage:
                 last, since = now, time.monotonic()
         return self.pixels()
 
+    def wait_for_another(self, picture: str, timeout: float = 20) -> str:
+        """Wait until another picture than this one stands; returns the one that stands in the end.
+
+        A slow or busy machine only makes it wait longer: what is asked is whether the picture changes.
+        """
+        deadline = time.monotonic() + timeout
+        standing = self.wait_until_still(0.2)
+        while standing == picture and time.monotonic() < deadline:
+            standing = self.wait_until_still(0.2)
+        return standing
+
     def drag(self, handle, across: float, steps: int = 10):
         """Drag a handle by `across` pixels with the mouse."""
         handle.scroll_into_view_if_needed()

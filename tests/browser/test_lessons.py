@@ -19,16 +19,16 @@ def test_lesson(open_notebook, app, lesson):
     for i, explorer in enumerate(notebook.explorers()):
         explorer.box.scroll_into_view_if_needed()
         for handle in explorer.sliders():
-            first = explorer.wait_until_still(0.2)
+            first = explorer.wait_until_still(0.3)
             explorer.drag(handle, 60)
-            dragged = explorer.wait_until_still(0.4)
+            dragged = explorer.wait_for_another(first, timeout=3)
             if dragged == first:  # it began at its right end
                 explorer.drag(handle, -60)
-                dragged = explorer.wait_until_still(0.4)
+                dragged = explorer.wait_for_another(first)
             assert dragged != first, f"explorer {i}: the mouse changes nothing"
             for _ in range(5):
                 explorer.press(handle, "PageDown")
-            assert explorer.wait_until_still(0.4) != dragged, (
+            assert explorer.wait_for_another(dragged) != dragged, (
                 f"explorer {i}: the keys change nothing"
             )
         assert explorer.alert() == ""

@@ -1,7 +1,7 @@
 """One browser and one server a front end for all browser tests.
 
-STACK names the front end: unset, JupyterLab runs everything and Notebook 7 the tests of the sliders
-themselves; "notebook7" or "notebook6" runs everything in that one. STACK_PYTHON is the server's Python.
+STACK names the front end: "lab" if unset, "notebook7" or "notebook6" (`make test-stacks`). STACK_PYTHON is
+the Python that its server runs on.
 """
 
 import os
@@ -13,15 +13,13 @@ import pytest
 
 from tests.browser.harness import FLAGS, ROOT, NotebookPage, find_chromium, serve
 
-STACK = os.environ.get("STACK", "")
+STACK = os.environ.get("STACK", "lab")
 PYTHON = os.environ.get("STACK_PYTHON", sys.executable)
 
 
 def pytest_generate_tests(metafunc):
     if "app" in metafunc.fixturenames:
-        lessons = metafunc.module.__name__.endswith("test_lessons")
-        apps = [STACK] if STACK else ["lab"] if lessons else ["lab", "notebook7"]
-        metafunc.parametrize("app", apps, scope="session")
+        metafunc.parametrize("app", [STACK], scope="session")
 
 
 def pytest_collection_modifyitems(items):

@@ -20,7 +20,8 @@ lab: $(VENV)/.lab  ## set up and open lesson 01 in JupyterLab
 test: $(VENV)/.test  ## set up and run all tests
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
-	@$(PY) -m pytest
+	@$(PY) -m pytest --ignore=tests/browser
+	@$(PY) -m pytest tests/browser
 
 notebooks: $(VENV)/.test  ## build notebooks/*.ipynb from notebooks/source/*.py
 	@$(PY) -m tools.notebooks

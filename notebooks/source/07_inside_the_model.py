@@ -108,7 +108,7 @@ for t in (1.0, 0.5, 0.0):
 # %%
 times = torch.linspace(0, 1, 41)
 told = probes.modulations(MODEL, times)
-film(figures.ModulationMaps(times, told), t=slider(0.0, 1.0, 1.0))
+film(figures.ModulationMaps(times, told), frames=21, t=slider(0.0, 1.0, 1.0))
 
 # %% [markdown]
 # Each map is one norm: a row is a feature, left is $t = 0$, blue is negative. A stripe that keeps its colour from left to right does not depend on
@@ -500,7 +500,7 @@ for t in TIMES:
     sizes.append(parts.square().mean((1, 2, 3)).sqrt())
 torch.testing.assert_close(made_of[-1], probes.shares(parts, final))
 highway = figures.Highway(TIMES, torch.stack(made_of, 1), torch.stack(sizes, 1))
-film(highway, t=slider(0.05, 1.0, 1.0))
+film(highway, frames=len(TIMES), t=slider(0.05, 1.0, 1.0))
 
 # %% [markdown]
 # Computed here. The input's share over seeds (shipped), at $t = 1$ and $t = 0.05$:

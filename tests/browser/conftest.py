@@ -28,8 +28,10 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser():
+    # Not for the whole session: playwright's event loop runs in this thread until it is closed, and
+    # tests that come later need one of their own.
     path = find_chromium()
     if path is None:
         message = "no Chromium found: install chromium, or name one by CHROMIUM=/path/to/it"

@@ -136,7 +136,7 @@ class Painter:
         """Draw all that stands still, split at each artist that moves."""
         figure, canvas = self.figure, self.figure.canvas
         _animate(moving, True)
-        canvas.draw()  # settles layout, 3-D order and tick labels before they are looked at
+        self._draw_still()  # settles layout, 3-D order and tick labels before they are looked at
         runs = self._runs(moving)
         self._still_depths = [
             (_depth(a), id(a))
@@ -157,7 +157,7 @@ class Painter:
         ]
         try:
             _animate(lifted, True)
-            canvas.draw()
+            self._draw_still()
             self._background = canvas.copy_from_bbox(figure.bbox)
             layers = []
             figure.set_layout_engine("none")
@@ -185,9 +185,25 @@ class Painter:
             figure.set_layout_engine(engine if engine is not None else "none")
         self._layers = layers
 
+    def _draw_still(self):
+        """Draw what is not animated. Before 3.11 matplotlib draws animated images all the same."""
+        hidden = [
+            image
+            for axes in self.figure.axes
+            for image in axes.images
+            if image.get_animated() and image.get_visible()
+        ]
+        for image in hidden:
+            image.set_visible(False)
+        try:
+            self.figure.canvas.draw()
+        finally:
+            for image in hidden:
+                image.set_visible(True)
+
     def _on(self, colour):
         self.figure.patch.set_facecolor(colour)
-        self.figure.canvas.draw()
+        self._draw_still()
         return np.array(self.figure.canvas.buffer_rgba())[..., :3].reshape(-1, 3).astype(np.float32)
 
     def _runs(self, moving):

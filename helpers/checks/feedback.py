@@ -1,6 +1,10 @@
 """What a check says about an answer."""
 
+import math
+import numbers
 from dataclasses import dataclass
+
+import torch
 
 
 @dataclass(frozen=True)
@@ -41,3 +45,16 @@ def run(function, *arguments):
     if result is None or result is ...:
         return None, hint("Your function returned nothing yet: fill it in, and end it with return.")
     return result, None
+
+
+def number(answer, name: str):
+    """A learner's number, also as a tensor of one entry: (the number, None), or (None, a hint)."""
+    if answer is ...:
+        return None, UNANSWERED
+    if isinstance(answer, torch.Tensor) and answer.numel() == 1:
+        answer = answer.item()
+    if not isinstance(answer, numbers.Real) or isinstance(answer, bool):
+        return None, hint(f"One number is asked for, this is a {type(answer).__name__}.")
+    if not math.isfinite(answer):
+        return None, hint(f"The {name} is a finite number.")
+    return answer, None

@@ -1,11 +1,8 @@
 """Checks of lesson 01's exercises."""
 
-import math
-import numbers
-
 import torch
 
-from helpers.checks.feedback import UNANSWERED, Feedback, hint, right, run
+from helpers.checks.feedback import UNANSWERED, Feedback, hint, number, right, run
 
 
 def _vector(width: int = 6) -> torch.Tensor:
@@ -15,14 +12,9 @@ def _vector(width: int = 6) -> torch.Tensor:
 
 def exercise_1(answer) -> Feedback:
     """The number s for which both norms send [2, 3, 10] + s to the same point."""
-    if answer is ...:
-        return UNANSWERED
-    if isinstance(answer, torch.Tensor) and answer.numel() == 1:
-        answer = answer.item()
-    if not isinstance(answer, numbers.Real) or isinstance(answer, bool):
-        return hint(f"One number is asked for, this is a {type(answer).__name__}.")
-    if not math.isfinite(answer):
-        return hint("The shift is a finite number.")
+    answer, trouble = number(answer, "shift")
+    if trouble is not None:
+        return trouble
     if abs(answer + 5) < 1e-6:
         return right("The mean is then zero: there is nothing left for LayerNorm to drop.")
     if abs(answer - 5) < 1e-6:

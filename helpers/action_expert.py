@@ -20,10 +20,13 @@ from helpers.blocks import (
 from helpers.embeddings import ActionTimeMLP, TimeMLP
 from helpers.norms import AdaRMSNorm, RMSNorm
 from helpers.validation import (
+    require_bool,
+    require_choice,
     require_count,
     require_even,
     require_heads,
     require_integers,
+    require_kind,
     require_shape,
     require_tensor,
     require_time,
@@ -68,6 +71,7 @@ class ExpertConfig:
             require_count(name, getattr(self, name))
         require_heads(self.num_heads, self.num_kv_heads, self.head_dim)
         require_count("observation_dim", self.observation_dim, least=0)
+        require_bool("one_token", self.one_token)
 
 
 ExpertConfig.TINY = ExpertConfig(
@@ -93,6 +97,7 @@ class Transformer(nn.Module):
 
     def __init__(self, config, conditioning):
         super().__init__()
+        require_kind("config", config, ExpertConfig)
         self.blocks = nn.ModuleList(make_block(config, conditioning) for _ in range(config.depth))
         if conditioning == "adarms":
             self.final_norm = AdaRMSNorm(config.width, config.width)
@@ -102,6 +107,11 @@ class Transformer(nn.Module):
     def forward(self, tokens, cond=None, positions=None, mask=None, past=None):
         """tokens (batch, tokens, width) -> the same. past: for each layer, a prefix's keys and values."""
         past = [None] * len(self.blocks) if past is None else past
+        if not isinstance(past, (list, tuple)) or len(past) != len(self.blocks):
+            raise ValueError(
+                f"past must be a list with one entry for each of {len(self.blocks)} layers, "
+                f"got {len(past) if hasattr(past, '__len__') else type(past).__name__}"
+            )
         for block, layer_past in zip(self.blocks, past, strict=True):
             tokens = block(tokens, cond, positions, mask, layer_past)
         if isinstance(self.final_norm, AdaRMSNorm):
@@ -113,6 +123,8 @@ class Transformer(nn.Module):
 
 def make_block(config, conditioning):
     """One layer of the kind that `conditioning` asks for."""
+    require_kind("config", config, ExpertConfig)
+    require_choice("conditioning", conditioning, CONDITIONINGS)
     attention = None
     if not config.one_token:
         attention = Attention(config.width, config.num_heads, config.num_kv_heads, config.head_dim)
@@ -136,11 +148,8 @@ class ActionExpert(nn.Module):
 
     def __init__(self, config, conditioning="adarms"):
         super().__init__()
-        _require_config("config", config)
-        if conditioning not in CONDITIONINGS:
-            raise ValueError(
-                f"conditioning must be one of {', '.join(CONDITIONINGS)}, got {conditioning!r}"
-            )
+        require_kind("config", config, ExpertConfig)
+        require_choice("conditioning", conditioning, CONDITIONINGS)
         self.config, self.conditioning = config, conditioning
         width, per_token = config.width, config.action_dim
         if config.one_token:
@@ -195,6 +204,7 @@ class ActionExpert(nn.Module):
     def read_actions(self, suffix_out):
         """The transformer's output (batch, tokens, width) -> v_t (batch, horizon, action_dim)."""
         config = self.config
+        require_tensor("suffix_out", suffix_out, ndim=3, width=config.width)
         last = 1 if config.one_token else config.horizon
         v_t = self.action_out(suffix_out[:, -last:])
         return v_t.reshape(len(v_t), config.horizon, config.action_dim)
@@ -227,8 +237,8 @@ class TwoExpertTransformer(nn.Module):
 
     def __init__(self, prefix_config, action_config, conditioning="adarms"):
         super().__init__()
-        _require_config("prefix_config", prefix_config)
-        _require_config("action_config", action_config)
+        require_kind("prefix_config", prefix_config, ExpertConfig)
+        require_kind("action_config", action_config, ExpertConfig)
         if prefix_config.one_token or action_config.one_token:
             raise ValueError("one_token must be False for both experts: they meet in attention")
         for name in ("depth", "num_heads", "num_kv_heads", "head_dim"):
@@ -247,6 +257,7 @@ class TwoExpertTransformer(nn.Module):
 
     def velocity(self, cache, x_t, time, observation=None):
         """v_t with the prefix already encoded."""
+        require_kind("cache", cache, PrefixCache)
         suffix = self.action_expert.embed_suffix(x_t, time, observation)
         if len(x_t) != len(cache.input_mask):
             raise ValueError(
@@ -274,6 +285,7 @@ class TwoExpertTransformer(nn.Module):
 
     def attend_to_prefix(self, cache, suffix):
         """The action expert's transformer with the prefix in view -> (batch, suffix tokens, width)."""
+        require_kind("cache", cache, PrefixCache)
         mask, positions = joint_mask_and_positions(cache.input_mask, suffix)
         first = cache.input_mask.shape[1]
         return self.action_expert.transformer(
@@ -287,12 +299,13 @@ class TwoExpertTransformer(nn.Module):
 
 def joint_mask_and_positions(prefix_mask, suffix):
     """Mask (batch, all, all) and positions (batch, all) of prefix and suffix together."""
+    require_integers("prefix_mask", prefix_mask, ndims=(2,))
+    require_kind("suffix", suffix, Suffix)
+    if len(prefix_mask) != len(suffix.input_mask):
+        raise ValueError(
+            f"prefix_mask must have the suffix's batch {len(suffix.input_mask)}, got {len(prefix_mask)}"
+        )
     input_mask = torch.cat([prefix_mask.bool(), suffix.input_mask], dim=1)
     prefix_starts = suffix.block_starts.new_zeros(prefix_mask.shape[1])
     block_starts = torch.cat([prefix_starts, suffix.block_starts])
     return attention_mask(input_mask, block_starts), token_positions(input_mask)
-
-
-def _require_config(name, value):
-    if not isinstance(value, ExpertConfig):
-        raise TypeError(f"{name} must be an ExpertConfig, got {type(value).__name__}")

@@ -12,7 +12,16 @@ import torch.nn.functional as F
 from torch import nn
 
 from helpers.norms import AdaRMSNorm, RMSNorm, gated_residual
-from helpers.validation import require_count, require_heads, require_integers, require_tensor
+from helpers.validation import (
+    require_bool,
+    require_callable,
+    require_count,
+    require_heads,
+    require_integers,
+    require_module,
+    require_number,
+    require_tensor,
+)
 
 
 def attention_mask(input_mask, block_starts):
@@ -51,6 +60,7 @@ def apply_rope(x, positions, max_wavelength=10_000):
     batch, tokens, _, head_dim = x.shape
     if head_dim % 2:
         raise ValueError(f"x must have an even head_dim (its last dimension), got {head_dim}")
+    require_number("max_wavelength", max_wavelength, above=0)
     require_integers("positions", positions, ndims=(1, 2))
     if positions.shape not in ((tokens,), (1, tokens), (batch, tokens)):
         raise ValueError(
@@ -119,6 +129,7 @@ class Attention(nn.Module):
         """
         keys, values = self.keys_and_values(hidden_states, positions)
         if past is not None:
+            _require_past(past, keys)
             keys = torch.cat([past[0], keys], dim=1)
             values = torch.cat([past[1], values], dim=1)
         weights = attention_weights(self.queries(hidden_states, positions), keys, mask)
@@ -192,6 +203,8 @@ class PreNormBlock(nn.Module):
 
     def __init__(self, width, attention, feed_forward, gated=False):
         super().__init__()
+        _require_branches(attention, feed_forward)
+        require_bool("gated", gated)
         self.attention, self.feed_forward = attention, feed_forward
         self.attention_norm = None if attention is None else RMSNorm(width)
         self.feed_forward_norm = RMSNorm(width)
@@ -215,6 +228,7 @@ class PostNormBlock(nn.Module):
 
     def __init__(self, width, attention, feed_forward):
         super().__init__()
+        _require_branches(attention, feed_forward)
         self.attention, self.feed_forward = attention, feed_forward
         self.attention_norm = None if attention is None else RMSNorm(width)
         self.feed_forward_norm = RMSNorm(width)
@@ -236,6 +250,7 @@ class AdaRMSBlock(nn.Module):
 
     def __init__(self, width, cond_dim, attention, feed_forward):
         super().__init__()
+        _require_branches(attention, feed_forward)
         self.attention, self.feed_forward = attention, feed_forward
         self.attention_norm = None if attention is None else AdaRMSNorm(width, cond_dim)
         self.feed_forward_norm = AdaRMSNorm(width, cond_dim)
@@ -277,8 +292,7 @@ def check_zero_init(model):
 
     Bit for bit: a block passes when it returns its input unchanged.
     """
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+    require_module("model", model)
     blocks, gates, not_identity, open_gates = 0, 0, [], []
     for name, module in model.named_modules():
         if isinstance(module, AdaRMSNorm):
@@ -299,6 +313,25 @@ def check_zero_init(model):
     if blocks + gates == 0:
         raise ValueError("model must have blocks or AdaRMSNorms to check, got none")
     return ZeroInitReport(blocks, gates, tuple(not_identity), tuple(open_gates))
+
+
+def _require_branches(attention, feed_forward):
+    if attention is not None:
+        require_callable("attention", attention)
+    require_callable("feed_forward", feed_forward)
+
+
+def _require_past(past, keys):
+    if not isinstance(past, (tuple, list)) or len(past) != 2:
+        raise TypeError(f"past must be (keys, values) or None, got {type(past).__name__}")
+    batch, _, heads, head_dim = keys.shape
+    for part in past:
+        require_tensor("past", part, ndim=4)
+        if (part.shape[0], *part.shape[2:]) != (batch, heads, head_dim):
+            raise ValueError(
+                f"past must hold two tensors ({batch}, tokens, {heads}, {head_dim}), "
+                f"got {tuple(part.shape)}"
+            )
 
 
 def _random_input(module, norm):

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 import torch
 
-from helpers.validation import require_count, require_finite, require_shape, require_tensor
+from helpers.validation import (
+    require_count,
+    require_finite,
+    require_kind,
+    require_shape,
+    require_tensor,
+)
 
 HORIZON = 16  # waypoints in a chunk
 OBSTACLE_RADIUS = 0.18
@@ -78,6 +84,10 @@ class Scene:
     goal: torch.Tensor  # (n, 2), 0.8 to 1.2 away, within 0.6 rad of straight ahead
     obstacle: torch.Tensor  # (n, 2), the centre of a disc of OBSTACLE_RADIUS
 
+    def __post_init__(self):
+        require_tensor("goal", self.goal, ndim=2, width=2)
+        require_shape("obstacle", self.obstacle, self.goal.shape)
+
     @property
     def observation(self):
         """What the network sees: the goal, and the obstacle seen from halfway, normalised (n, 4)."""
@@ -101,7 +111,7 @@ def reach_demonstrations(scene, seed=0):
 
     Returns normalised actions (n, HORIZON, 2); `to_waypoints` gives the plane's coordinates.
     """
-    _require_scene(scene)
+    require_kind("scene", scene, Scene)
     n = len(scene.goal)
     # Another stream than the scenes': with the same seed, the side would follow from the goal's distance.
     random = _generator(n, seed, least=1, stream=1)
@@ -164,13 +174,8 @@ def passes_left(waypoints, scene):
     return ((beside * _left_of(ahead)[:, None]).sum(dim=-1)).gather(1, nearest[:, None])[:, 0] > 0
 
 
-def _require_scene(scene):
-    if not isinstance(scene, Scene):
-        raise TypeError(f"scene must be a Scene, got {type(scene).__name__}")
-
-
 def _on_scene(waypoints, scene):
-    _require_scene(scene)
+    require_kind("scene", scene, Scene)
     _require_chunk("waypoints", waypoints)
     require_shape("waypoints", waypoints, (len(scene.goal), *waypoints.shape[1:]))
     return waypoints

@@ -34,7 +34,7 @@ def sinusoidal_embedding(time, dim, min_period=4e-3, max_period=4.0):
     require_time("time", time)
     require_even("dim", dim)
     require_number("min_period", min_period, above=0)
-    require_number("max_period", max_period, above=0)
+    require_number("max_period", max_period, least=min_period)
     # float64, as the shortest period turns time into a phase of 1,571 radians.
     fraction = torch.linspace(0, 1, dim // 2, dtype=torch.float64, device=time.device)
     period = min_period * (max_period / min_period) ** fraction

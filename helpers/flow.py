@@ -11,6 +11,7 @@ from helpers.validation import (
     require_callable,
     require_count,
     require_finite,
+    require_generator,
     require_number,
     require_shape,
     require_tensor,
@@ -26,6 +27,7 @@ def sample_time(batch, alpha=1.5, generator=None):
     """
     require_count("batch", batch)
     require_number("alpha", alpha, above=0)
+    require_generator("generator", generator)
     return torch.rand(batch, generator=generator) ** (1 / alpha) * 0.999 + 0.001
 
 
@@ -51,6 +53,7 @@ def flow_loss(velocity, actions, noise=None, time=None, generator=None):
     `.mean()`; for an observation, `lambda x_t, time: model(x_t, time, observation)`.
     """
     require_callable("velocity", velocity)
+    require_generator("generator", generator)
     require_tensor("actions", actions)
     if actions.ndim < 2 or actions.numel() == 0:
         raise ValueError(

@@ -11,6 +11,7 @@ from torch import nn
 from helpers.validation import (
     require_count,
     require_factor,
+    require_module,
     require_number,
     require_shape,
     require_tensor,
@@ -142,8 +143,7 @@ def zero_init_modulations(model):
     A parent's init (`model.apply(init_fn)`, `post_init`) that touches every nn.Linear overwrites these
     zeros, as happens in openpi's PyTorch port. Returns how many norms it found.
     """
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+    require_module("model", model)
     norms = [module for module in model.modules() if isinstance(module, AdaRMSNorm)]
     for norm in norms:
         norm.reset_parameters()

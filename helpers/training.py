@@ -19,12 +19,24 @@ from torch import nn
 from torch.func import functional_call, stack_module_state, vmap
 from tqdm.auto import tqdm
 
-from helpers.action_expert import ActionExpert, ExpertConfig
+from helpers.action_expert import CONDITIONINGS, ActionExpert, ExpertConfig
 from helpers.flow import flow_loss, interpolate, sample_time, target_velocity
-from helpers.validation import require_count, require_finite, require_number, require_tensor
+from helpers.validation import (
+    require_callable,
+    require_choice,
+    require_count,
+    require_finite,
+    require_kind,
+    require_list,
+    require_module,
+    require_number,
+    require_path,
+    require_tensor,
+)
 
 CHECKPOINTS = Path(__file__).resolve().parent / "checkpoints"
 FORMAT = "adarms-notebooks checkpoint 1"
+MAKE_ANEW = "Save it again (`make checkpoints` makes those that ship)"
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,7 @@ class TrainSettings:
 
     def rate(self, step):
         """The learning rate of step 0, 1, ..., steps - 1."""
+        require_count("step", step, least=0)
         warm = min(1.0, (step + 1) / (self.warm_up + 1))
         return self.learning_rate * warm * (1 + math.cos(math.pi * step / self.steps)) / 2
 
@@ -64,9 +77,8 @@ class Training:
 
     def __init__(self, model, actions, observation=None, settings=None):
         """model(x_t, time, observation) -> v_t; actions (n, ...); observation (n, features) or None."""
-        if not isinstance(model, nn.Module):
-            raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
-        self.settings = settings or TrainSettings()
+        require_module("model", model)
+        self.settings = _or_default(settings)
         self.data = _require_data(actions, observation)
         self.model = model
         self.optimizer = torch.optim.AdamW(model.parameters(), lr=self.settings.learning_rate)
@@ -80,6 +92,8 @@ class Training:
         model so far is whole, and another `run()` goes on as though nothing had happened. A second
         interrupt stops at once. on_step(self) is called after each step.
         """
+        if on_step is not None:
+            require_callable("on_step", on_step)
         last = self.settings.steps
         if steps is not None:
             require_count("steps", steps)
@@ -128,6 +142,10 @@ class Training:
 
 def draw_batch(data, batch, random):
     """`batch` rows of (actions, observation), drawn with replacement; observation may be None."""
+    if not isinstance(data, tuple) or len(data) != 2:
+        raise TypeError(f"data must be (actions, observation), got {type(data).__name__}")
+    require_count("batch", batch)
+    require_kind("random", random, torch.Generator, "torch.Generator")
     actions, observation = data
     rows = torch.randint(len(actions), (batch,), generator=random)
     return actions[rows], None if observation is None else observation[rows]
@@ -135,6 +153,9 @@ def draw_batch(data, batch, random):
 
 def draw_noise_and_time(actions, settings, random):
     """Noise like actions, and a time for each row."""
+    require_tensor("actions", actions)
+    require_kind("settings", settings, TrainSettings)
+    require_kind("random", random, torch.Generator, "torch.Generator")
     noise = torch.randn(actions.shape, generator=random)
     return noise, sample_time(len(actions), settings.alpha, random)
 
@@ -153,10 +174,12 @@ def train_seeds(make_model, seeds, actions, observation=None, settings=None, on_
     Returns:
         (models, losses): a list of trained modules, and (seeds, steps) losses.
     """
-    settings = settings or TrainSettings()
+    require_callable("make_model", make_model)
+    require_list("seeds", seeds, lambda name, seed: require_count(name, seed, least=0))
+    if on_step is not None:
+        require_callable("on_step", on_step)
+    settings = _or_default(settings)
     data = _require_data(actions, observation)
-    if len(seeds) == 0:
-        raise ValueError("seeds must hold at least one seed, got none")
     models = [_seeded(make_model, seed) for seed in seeds]
     parameters, buffers = stack_module_state(models)
     optimizer = torch.optim.AdamW(parameters.values(), lr=settings.learning_rate)
@@ -207,6 +230,8 @@ def train_seeds(make_model, seeds, actions, observation=None, settings=None, on_
 
 
 def count_parameters(model):
+    """How many numbers a module's parameters hold."""
+    require_module("model", model)
     return sum(parameter.numel() for parameter in model.parameters())
 
 
@@ -216,11 +241,15 @@ def save_checkpoint(path, model, settings, step=None, **notes):
     path ends in .safetensors. The file is written under another name and then renamed, so a stop half-way
     leaves the old one. notes: further facts to keep, such as success=0.9; numbers or strings.
     """
-    if not isinstance(model, ActionExpert):
-        raise TypeError(f"model must be an ActionExpert, got {type(model).__name__}")
-    if not isinstance(settings, TrainSettings):
-        raise TypeError(f"settings must be TrainSettings, got {type(settings).__name__}")
+    require_path("path", path)
+    require_kind("model", model, ActionExpert)
+    require_kind("settings", settings, TrainSettings)
+    if step is not None:
+        require_count("step", step, least=0)
     path = Path(path)
+    formats = {parameter.dtype for parameter in model.parameters()} - {torch.float32}
+    if formats:
+        raise ValueError(f"model must hold torch.float32 only (model.float()), got {formats.pop()}")
     if path.suffix != ".safetensors":
         raise ValueError(f"path must end in .safetensors, got {path.name}")
     about = {
@@ -257,51 +286,78 @@ def load_checkpoint(path, config=None, conditioning=None):
     Given a config or a conditioning, the file must have that one.
 
     Raises:
-        FileNotFoundError: no such file.
+        FileNotFoundError, IsADirectoryError, PermissionError: no such file, a folder, not readable.
         ValueError: a pickle (never opened: it could run code), a damaged file, one that is no checkpoint
-            of this collection, another config or conditioning, tensors missing, unknown or of other shapes.
+            of this collection, another config or conditioning, tensors missing, unknown, of other shapes
+            or number formats, or not finite.
     """
+    require_path("path", path)
+    if config is not None:
+        require_kind("config", config, ExpertConfig)
+    if conditioning is not None:
+        require_choice("conditioning", conditioning, CONDITIONINGS)
     path = Path(path)
-    with open(path, "rb") as file:
-        first = file.read(4)
-    if first[:2] == b"PK" or first[:1] == b"\x80":
-        raise ValueError(
-            f"{path.name} is a pickle, as torch.save writes: it can run any code, so it was not opened. "
-            "Only safetensors files are read"
-        )
-    try:
-        with safetensors.safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except safetensors.SafetensorError as error:
-        raise ValueError(f"{path.name} is cut off or damaged ({error}): make it anew") from None
+    metadata, tensors = _read(path)
     if metadata.get("format") != FORMAT:
         raise ValueError(
             f"{path.name} is no checkpoint of this collection: its metadata says format "
-            f"{metadata.get('format')!r}, wanted {FORMAT!r}"
+            f"{metadata.get('format')!r}, wanted {FORMAT!r}. {MAKE_ANEW}"
         )
     try:
         about = json.loads(metadata["about"])
         found, settings = ExpertConfig(**about["config"]), TrainSettings(**about["settings"])
         model = ActionExpert(found, about["conditioning"])
         step, notes = about["step"], about["notes"]
+        require_count("step", step, least=0)
+        require_kind("notes", notes, dict)
     except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(f"{path.name} has metadata that make no model ({error})") from None
+        raise ValueError(
+            f"{path.name} has metadata that make no model ({error}). {MAKE_ANEW}"
+        ) from None
     if config is not None and config != found:
         differing = [
             f"{field.name} {getattr(found, field.name)} instead of {getattr(config, field.name)}"
             for field in fields(ExpertConfig)
             if getattr(found, field.name) != getattr(config, field.name)
         ]
-        raise ValueError(f"{path.name} holds another model: {', '.join(differing)}")
+        raise ValueError(
+            f"{path.name} holds another model: {', '.join(differing)}. Leave config out to take it as it is"
+        )
     if conditioning not in (None, model.conditioning):
         raise ValueError(
             f"{path.name} holds another model: conditioning {model.conditioning!r} instead of "
-            f"{conditioning!r}"
+            f"{conditioning!r}. Leave conditioning out to take it as it is"
         )
     _require_same_tensors(path.name, tensors, model.state_dict())
     model.load_state_dict(tensors)
     return Checkpoint(model, settings, step, notes)
+
+
+def _read(path):
+    """Metadata and tensors of a safetensors file."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path.name} is a folder: name the .safetensors file in it")
+    try:
+        with open(path, "rb") as file:
+            first = file.read(9)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path.name} is missing in {path.parent}. {MAKE_ANEW}") from None
+    except PermissionError:
+        raise PermissionError(
+            f"{path.name} may not be read: give yourself the permission to"
+        ) from None
+    # A safetensors file starts with the length of its header, which may be any eight bytes, then a brace.
+    if first[8:] != b"{" and (first[:2] == b"PK" or first[:1] == b"\x80"):
+        raise ValueError(
+            f"{path.name} is a pickle, as torch.save writes: it can run any code, so it was not opened. "
+            f"Only safetensors files are read. {MAKE_ANEW}"
+        )
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            names = file.keys()
+            return file.metadata() or {}, {name: file.get_tensor(name) for name in names}
+    except safetensors.SafetensorError as error:
+        raise ValueError(f"{path.name} is cut off or damaged ({error}). {MAKE_ANEW}") from None
 
 
 class _Interrupt:
@@ -344,6 +400,13 @@ def _clip_each(stacked, largest):
         gradient.mul_(factor.reshape(-1, *[1] * (gradient.ndim - 1)))
 
 
+def _or_default(settings):
+    if settings is None:
+        return TrainSettings()
+    require_kind("settings", settings, TrainSettings)
+    return settings
+
+
 def _require_data(actions, observation):
     require_tensor("actions", actions)
     require_finite("actions", actions)
@@ -375,5 +438,13 @@ def _require_same_tensors(name, found, wanted):
         for key in wanted
         if key in found and found[key].shape != wanted[key].shape
     ]
+    wrong += [
+        f"{key} is {found[key].dtype} instead of {wanted[key].dtype}"
+        for key in wanted
+        if key in found and found[key].dtype != wanted[key].dtype
+    ]
+    wrong += [f"{key} holds NaN or infinity" for key in found if not found[key].isfinite().all()]
     if wrong:
-        raise ValueError(f"{name} does not hold the model it says: {'; '.join(wrong[:6])}")
+        raise ValueError(
+            f"{name} does not hold the model it says: {'; '.join(wrong[:6])}. {MAKE_ANEW}"
+        )

@@ -5,6 +5,8 @@ tensor they read its numbers, which `torch.func.vmap` and the meta device cannot
 """
 
 import math
+import os
+from collections.abc import Sequence
 
 import torch
 
@@ -62,8 +64,8 @@ def require_factor(name, value, target_name, target):
         )
 
 
-def require_number(name, value, *, least=None, above=None):
-    """A finite Python number, at least `least`, more than `above`."""
+def require_number(name, value, *, least=None, above=None, most=None):
+    """A finite Python number, at least `least`, more than `above`, at most `most`."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} must be a number, got {type(value).__name__}")
     if not math.isfinite(value):
@@ -72,6 +74,8 @@ def require_number(name, value, *, least=None, above=None):
         raise ValueError(f"{name} must be at least {least}, got {value}")
     if above is not None and value <= above:
         raise ValueError(f"{name} must be more than {above}, got {value}")
+    if most is not None and value > most:
+        raise ValueError(f"{name} must be at most {most}, got {value}")
 
 
 def require_count(name, value, *, least=1):
@@ -103,6 +107,61 @@ def require_callable(name, value):
         raise TypeError(f"{name} must be callable, got {type(value).__name__}")
 
 
+def require_bool(name, value):
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {type(value).__name__}")
+
+
+def require_choice(name, value, allowed):
+    """One of `allowed`, in kind too: True is not 1."""
+    if not any(type(value) is type(one) and value == one for one in allowed):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+
+
+def require_kind(name, value, kind, called=None):
+    """An instance of this class, which the error calls `called` (or by its own name)."""
+    if not isinstance(value, kind):
+        called = called or kind.__name__
+        article = "an" if called[0] in "AEIOU" else "a"
+        raise TypeError(f"{name} must be {article} {called}, got {type(value).__name__}")
+
+
+def require_module(name, value):
+    require_kind(name, value, torch.nn.Module, "torch.nn.Module")
+
+
+def require_generator(name, value):
+    """A torch.Generator, or None for torch's own random numbers."""
+    if value is not None:
+        require_kind(name, value, torch.Generator, "torch.Generator")
+
+
+def require_path(name, value):
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} must be a path (str or pathlib.Path), got {type(value).__name__}")
+
+
+def require_list(name, value, check=None, *, least=1):
+    """A list, tuple or range of at least `least` members; check(name, member) is called on each."""
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be a list, got {type(value).__name__}")
+    if len(value) < least:
+        raise ValueError(f"{name} must hold at least {least}, got {len(value)}")
+    for place, member in enumerate(value if check else ()):
+        check(f"{name}[{place}]", member)
+
+
+def require_times(name, value):
+    """Times as a tensor (n,) or a list of numbers: at least one, each in [0, 1]."""
+    if isinstance(value, (list, tuple)):
+        require_list(name, value, lambda at, one: require_number(at, one, least=0, most=1))
+        return
+    require_time(name, value)
+    if len(value) == 0:
+        raise ValueError(f"{name} must hold at least one time, got none")
+    require_time_values(name, value)
+
+
 def require_time(name, value, *, batch=None):
     """A floating-point tensor (batch,): one time for each row."""
     require_tensor(name, value, ndim=1)
@@ -118,6 +177,8 @@ def require_finite(name, value):
 
 def require_time_values(name, value):
     """Every time in [0, 1], which NaN is not. For entry points only."""
+    if value.numel() == 0:
+        return
     if not ((value >= 0) & (value <= 1)).all():
         least, most = value.min().item(), value.max().item()
         raise ValueError(f"{name} must lie in [0, 1] (1 noise, 0 data), got {least:g} to {most:g}")

@@ -1,15 +1,18 @@
 """The loop trains, can be stopped and goes on; checkpoints keep what they should and refuse the rest."""
 
+import ast
 import json
 import math
 import os
 import pickle
 import queue
+import re
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -42,6 +45,7 @@ from helpers.training import (
     train_seeds,
 )
 
+ROOT = Path(__file__).resolve().parent.parent
 SMALL = ExpertConfig(width=8, depth=2, mlp_width=8, observation_dim=4, one_token=True)
 SETTINGS = TrainSettings(steps=12, batch=8, warm_up=3)
 
@@ -344,9 +348,15 @@ def rewritten(path, change=None, metadata=None):
     path.write_bytes(save(tensors, {**kept, **(metadata or {})}))
 
 
+CONFIG = {"width": 8, "depth": 2, "mlp_width": 8, "observation_dim": 4, "one_token": True}
+OPENS_PICKLES = re.compile(
+    r"(?<!safetensors\.)\btorch\.(load|save)\b|pickle|\b(joblib|dill|shelve)\b"
+)
+
+
 def about(**changes):
     wanted = {
-        "config": {"width": 8, "depth": 2, "mlp_width": 8, "observation_dim": 4, "one_token": True},
+        "config": CONFIG,
         "conditioning": "adarms",
         "settings": {},
         "step": 1,
@@ -369,6 +379,35 @@ def about(**changes):
         (lambda p: rewritten(p, metadata={"about": "{"}), "metadata"),
         (lambda p: rewritten(p, metadata=about(conditioning="sung")), "metadata"),
         (lambda p: rewritten(p, metadata=about(config={"width": 8})), "metadata"),
+        (
+            lambda p: rewritten(p, metadata=about(config={**CONFIG, "width": 2.5})),
+            "metadata.*width",
+        ),
+        (lambda p: rewritten(p, metadata=about(settings={"speed": 1})), "metadata.*speed"),
+        (lambda p: rewritten(p, metadata=about(step=-1)), "metadata.*step"),
+        (lambda p: rewritten(p, metadata=about(notes=[])), "metadata.*notes"),
+        (lambda p: rewritten(p, metadata={"about": "[]"}), "metadata"),
+        (
+            lambda p: rewritten(p, metadata=about(config={**CONFIG, "depth": 3})),
+            "transformer.blocks.2.*is missing",
+        ),
+        (lambda p: p.write_bytes(pickle.dumps({"a": 1}, protocol=0)), "cut off or damaged"),
+        (lambda p: p.write_bytes(bytes(100)), "cut off or damaged"),
+        (lambda p: p.write_bytes(b"\xff" * 100), "cut off or damaged"),
+        (lambda p: p.write_bytes(b"version https://git-lfs.github.com/spec/v1\n"), "cut off"),
+        (lambda p: rewritten(p, lambda t: t.clear()), "action_in.bias is missing"),
+        (
+            lambda p: rewritten(p, lambda t: t.update({"action_in.bias": torch.zeros(8).half()})),
+            "action_in.bias is torch.float16 instead of torch.float32",
+        ),
+        (
+            lambda p: rewritten(p, lambda t: t.update({"action_in.bias": torch.ones(8).int()})),
+            "action_in.bias is torch.int32",
+        ),
+        (
+            lambda p: rewritten(p, lambda t: t["action_in.bias"].fill_(math.nan)),
+            "action_in.bias holds NaN",
+        ),
         (lambda p: rewritten(p, lambda t: t.pop("action_in.bias")), "action_in.bias is missing"),
         (lambda p: rewritten(p, lambda t: t.update(extra=torch.zeros(1))), "extra is unknown"),
         (
@@ -379,8 +418,65 @@ def about(**changes):
 )
 def test_a_file_that_is_no_whole_checkpoint_is_refused(saved, spoil, says):
     spoil(saved)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=says) as caught:
         load_checkpoint(saved)
+    message = str(caught.value)
+    assert message.startswith("model.safetensors ") and message.endswith(training.MAKE_ANEW)
+
+
+@pytest.mark.parametrize("share", range(0, 100, 3))
+def test_a_file_cut_off_anywhere_is_refused(saved, share):
+    whole = saved.read_bytes()
+    saved.write_bytes(whole[: len(whole) * share // 100])
+    with pytest.raises(ValueError, match=r"^model.safetensors is cut off or damaged"):
+        load_checkpoint(saved)
+
+
+def test_a_path_that_is_no_readable_file_is_named(saved):
+    with pytest.raises(FileNotFoundError, match=r"^none.safetensors is missing in .*make check"):
+        load_checkpoint(saved.with_name("none.safetensors"))
+    with pytest.raises(IsADirectoryError, match=r"is a folder: name the .safetensors file in it"):
+        load_checkpoint(saved.parent)
+    with pytest.raises(TypeError, match=r"path must be a path .* got int"):
+        load_checkpoint(3)
+
+
+def test_a_file_that_may_not_be_read_is_named(saved, monkeypatch):
+    def refuse(*arguments):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)  # chmod would not stop root
+    with pytest.raises(PermissionError, match=r"^model.safetensors may not be read"):
+        load_checkpoint(saved)
+
+
+def test_no_length_of_a_header_makes_a_checkpoint_look_like_a_pickle(saved):
+    first = set()
+    for length in range(0, 256, 8):  # the header is padded to a multiple of 8
+        save_checkpoint(saved, model(), SETTINGS, words="x" * length)
+        first.add(saved.read_bytes()[0])
+        assert load_checkpoint(saved).notes == {"words": "x" * length}
+    assert 0x80 in first  # as a pickle starts
+
+
+def test_nothing_reads_or_writes_a_pickle():
+    """No torch.load, torch.save, pickle, joblib, or numpy's pickles, in any file that learners run."""
+    found = []
+    folders = ("helpers", "notebooks/source", "experiments", "tools", "benchmarks")
+    for path in (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [name.name for name in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{name.name}" for name in node.names]
+            elif isinstance(node, ast.Attribute):
+                names = [ast.unparse(node)]
+            elif isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+                names = ["allow_pickle"]
+            found += [f"{path.name}:{name}" for name in names if OPENS_PICKLES.search(name)]
+    assert not found
+    assert OPENS_PICKLES.search("torch.load") and not OPENS_PICKLES.search("json.load")
 
 
 def test_a_pickle_is_never_opened(tmp_path):
@@ -401,8 +497,6 @@ def test_another_config_or_conditioning_is_named(saved):
         load_checkpoint(saved, config=replace(SMALL, depth=3))
     with pytest.raises(ValueError, match="'adarms' instead of 'added'"):
         load_checkpoint(saved, conditioning="added")
-    with pytest.raises(FileNotFoundError):
-        load_checkpoint(saved.with_name("none.safetensors"))
 
 
 @pytest.mark.parametrize(
@@ -411,6 +505,11 @@ def test_another_config_or_conditioning_is_named(saved):
         (lambda: save_checkpoint("a.pt", model(), SETTINGS), ValueError, "safetensors"),
         (lambda: save_checkpoint("a.safetensors", nn.Linear(1, 1), SETTINGS), TypeError, "Linear"),
         (lambda: save_checkpoint("a.safetensors", model(), {}), TypeError, "TrainSettings.*dict"),
+        (
+            lambda: save_checkpoint("a.safetensors", model().double(), SETTINGS),
+            ValueError,
+            r"model.*float32.*got torch.float64",
+        ),
         (lambda: TrainSettings(steps=0), ValueError, "steps"),
         (lambda: TrainSettings(batch=1.5), TypeError, "batch"),
         (lambda: TrainSettings(learning_rate=-1.0), ValueError, "learning_rate"),

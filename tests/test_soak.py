@@ -1,0 +1,105 @@
+"""The frame of `make soak`: what is run next, what its table says, and that it is honest about both."""
+
+import pytest
+
+from tests.soak import CHECKS, Check, Finding, all_checks, check
+from tests.soak.__main__ import (
+    BEGIN,
+    END,
+    holds,
+    load,
+    run_item,
+    run_slice,
+    store,
+    table,
+    to_do,
+    with_section,
+)
+
+
+def made(run=lambda item: Finding(10, 0), limit=0, full=None, slice=None, combine=sum):
+    return Check(
+        "a: b", "turns", "failures", limit, run, lambda: ["x", "y"], full or {}, slice, combine
+    )
+
+
+def record(figure=0, code="now", at="1", problems=(), size=None):
+    return {
+        "count": 1000,
+        "figure": figure,
+        "problems": list(problems),
+        "size": size or {},
+        "code": code,
+        "at": at,
+        "seconds": 1,
+    }
+
+
+def test_what_is_missing_comes_first_then_what_ran_on_older_code_or_at_another_size():
+    one = made()
+    assert to_do([one], {}, "now") == [(one, "x"), (one, "y")]
+    old = {"a: b": {"x": record(code="then")}}
+    assert to_do([one], old, "now") == [(one, "y"), (one, "x")]
+    both = {"a: b": {"x": record(code="then", at="2"), "y": record(size={"seeds": 1}, at="1")}}
+    assert to_do([one], both, "now") == [(one, "y"), (one, "x")]
+    assert to_do([one], {"a: b": {"x": record(), "y": record()}}, "now") == []
+
+
+def test_the_table_says_what_did_not_hold_was_not_run_or_is_old():
+    one = made()
+    assert "not run" in table([one], {}, "now")
+    half = table([one], {"a: b": {"x": record()}}, "now")
+    assert "1,000 turns; 1 of 2 items" in half and "| held |" in half
+    assert "**not held**" in table([one], {"a: b": {"x": record(), "y": record(1)}}, "now")
+    assert "1 (y)" in table([one], {"a: b": {"x": record(), "y": record(1)}}, "now")
+    assert "**not held**" in table([one], {"a: b": {"x": record(problems=["fell"])}}, "now")
+    assert "1 before the last change" in table([one], {"a: b": {"x": record(code="then")}}, "now")
+    # An item that is no longer there does not count.
+    assert "0 of 2 items" in table([one], {"a: b": {"gone": record()}}, "now")
+
+
+def test_figures_are_added_or_the_largest_is_taken():
+    found = {"x": record(3), "y": record(4)}
+    assert not holds(made(limit=6), found) and holds(made(limit=7), found)
+    assert holds(made(limit=4, combine=max), found)
+
+
+def test_a_check_that_breaks_does_not_hold(capsys):
+    def breaks(item):
+        raise RuntimeError("no kernel")
+
+    found = run_item(made(breaks), "x", {})
+    assert "no kernel" in found["problems"][0] and not holds(made(limit=1e9), {"x": found})
+
+
+def test_the_slice_runs_its_items_at_its_size_and_fails_where_a_check_does(capsys):
+    seen = []
+
+    def run(item, seeds):
+        seen.append((item, seeds))
+        return Finding(seeds, 0)
+
+    left_out = made(full={"seeds": 5})
+    assert (
+        run_slice([made(run, full={"seeds": 5}, slice={"seeds": 1, "items": ["y"]}), left_out]) == 0
+    )
+    assert seen == [("y", 1)]
+    assert run_slice([made(lambda item: Finding(1, 1), slice={})]) == 1
+
+
+def test_records_survive_and_the_section_is_replaced(tmp_path):
+    path = tmp_path / "build" / "soak.json"
+    assert load(path) == {}
+    store(path, {"a: b": {"x": record()}})
+    assert load(path) == {"a: b": {"x": record()}} and len(list(path.parent.iterdir())) == 1
+    first = with_section("# Benchmarks\n", f"{BEGIN}\none\n{END}")
+    second = with_section(first + "\nafter\n", f"{BEGIN}\ntwo\n{END}")
+    assert "two" in second and "one" not in second and second.endswith("after\n")
+
+
+def test_names_are_unique_and_sizes_are_given():
+    with pytest.raises(ValueError, match="two checks"):
+        name = next(iter(all_checks()))
+        check(name, did="", figure="")(lambda item: None)
+    for found in CHECKS.values():
+        assert found.items() and ": " in found.name

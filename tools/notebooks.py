@@ -3,6 +3,7 @@
     python -m tools.notebooks              build all, then verdicts.json and the README's table of verdicts
     python -m tools.notebooks 01 03        build these
     python -m tools.notebooks --check      say where a notebook is not what its source builds; exit 1
+    python -m tools.notebooks --metadata   write tags and slide types anew, run nothing
 
 A build runs every cell in a fresh kernel. Built twice, a file is the same bytes, save the outputs of cells
 tagged `measured`, which print times.
@@ -23,6 +24,7 @@ from nbclient import NotebookClient
 
 from helpers.claims import MIME as VERDICT_MIME
 from helpers.claims import STATEMENTS
+from tools.slideshow import slide_types
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
@@ -51,8 +53,10 @@ def read_source(source: Path) -> nbformat.NotebookNode:
     for number, cell in enumerate(notebook.cells):
         digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
         cell.id = f"{number:03d}-{digest}"
+    for cell, slide in zip(notebook.cells, slide_types(notebook.cells), strict=True):
         tags = cell.metadata.get("tags")
-        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        kept = {"slideshow": {"slide_type": slide}, **({"tags": tags} if tags else {})}
+        cell.metadata = nbformat.from_dict(kept)
     return notebook
 
 
@@ -178,6 +182,16 @@ def with_table(readme: str, table: str) -> str:
     return f"{head}{begin}\n{table}\n{end}{rest.split(end)[1]}"
 
 
+def write_metadata(source: Path) -> None:
+    """Bring the metadata of a built notebook up to date; its cells must be the source's."""
+    notebook, wanted = nbformat.read(built(source), as_version=4), read_source(source)
+    if [cell.source for cell in notebook.cells] != [cell.source for cell in wanted.cells]:
+        raise SystemExit(f"{source.name} has other cells than its notebook: build it")
+    for cell, other in zip(notebook.cells, wanted.cells, strict=True):
+        cell.metadata = other.metadata
+    nbformat.write(notebook, built(source))
+
+
 def build(source: Path) -> None:
     notebook = read_source(source)
     execute(notebook)
@@ -195,6 +209,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("lessons", nargs="*", help="two digits each; all where none is given")
     parser.add_argument("--check", action="store_true", help="compare, build nothing")
+    parser.add_argument("--metadata", action="store_true", help="write it anew, run nothing")
     options = parser.parse_args()
     chosen = [s for s in sources() if not options.lessons or s.name[:2] in options.lessons]
     if len(chosen) < len(options.lessons):
@@ -205,6 +220,10 @@ def main() -> int:
             for line in lines:
                 print(f"{name}: {line}")
         return int(any(bad.values()))
+    if options.metadata:
+        for source in chosen:
+            write_metadata(source)
+        return 0
     for source in chosen:
         build(source)
         # After each: a later lesson reads what the earlier ones found.

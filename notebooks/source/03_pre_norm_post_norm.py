@@ -215,7 +215,7 @@ verdict(
 # **Predict.** At strength 1, is the Jacobian of 24 Pre-Norm layers near $I$?
 
 
-# %%
+# %% slideshow={"slide_type": "skip"}
 def measure(placement, depth, seed=0, **options):
     """Stream (depth + 1, tokens, width) and Jacobian (depth, width, width), layer by layer."""
     return along_depth(random_stack(placement, depth, seed=seed, **options), tokens_of(seed))

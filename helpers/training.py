@@ -4,11 +4,16 @@ The loop is five lines (draw noise and time, interpolate, predict, loss, step). 
 wants at a notebook: a progress bar, a stop that loses nothing, a look at the model while it learns.
 """
 
+import errno
+import glob
 import json
 import math
 import os
 import signal
+import tempfile
 import threading
+import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -239,7 +244,12 @@ def save_checkpoint(path, model, settings, step=None, **notes):
     """Write an `ActionExpert` as safetensors, with its config, the settings and the seed in the metadata.
 
     path ends in .safetensors. The file is written under another name and then renamed, so a stop half-way
-    leaves the old one. notes: further facts to keep, such as success=0.9; numbers or strings.
+    leaves the old one. Where the folder may not be written, as in a read-only checkout, the file goes to
+    this machine's temporary folder, and a line says so. notes: further facts to keep, such as success=0.9;
+    numbers or strings.
+
+    Returns:
+        The path of the file written.
     """
     require_path("path", path)
     require_kind("model", model, ActionExpert)
@@ -259,15 +269,37 @@ def save_checkpoint(path, model, settings, step=None, **notes):
         "step": settings.steps if step is None else step,
         "notes": notes,
     }
+    tensors = {name: value.contiguous() for name, value in model.state_dict().items()}
+    metadata = {"format": FORMAT, "about": json.dumps(about, sort_keys=True)}
+    data = save(tensors, metadata)
+    try:
+        _write_whole(path, data)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        user = getattr(os, "getuid", lambda: "user")()
+        other = Path(tempfile.gettempdir()) / f"adarms-notebooks-{user}" / path.name
+        print(f"{path.parent} may not be written ({error.strerror}): the checkpoint is {other}")
+        _write_whole(other, data)
+        return other
+    return path
+
+
+def _write_whole(path, data):
+    """Write under another name, then rename; remove what killed writers left a minute ago or earlier."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        tensors = {name: value.contiguous() for name, value in model.state_dict().items()}
-        metadata = {"format": FORMAT, "about": json.dumps(about, sort_keys=True)}
-        temporary.write_bytes(save(tensors, metadata))
+        temporary.write_bytes(data)
         temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    except BaseException:  # a KeyboardInterrupt too
+        with suppress(OSError):  # the first error says more
+            temporary.unlink()
+        raise
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > 60:
+                left.unlink()
 
 
 @dataclass(frozen=True)

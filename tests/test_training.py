@@ -1,6 +1,7 @@
 """The loop trains, can be stopped and goes on; checkpoints keep what they should and refuse the rest."""
 
 import ast
+import errno
 import json
 import math
 import os
@@ -10,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +46,7 @@ from helpers.training import (
     save_checkpoint,
     train_seeds,
 )
+from tests.soak.interrupt import kills
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = ExpertConfig(width=8, depth=2, mlp_width=8, observation_dim=4, one_token=True)
@@ -334,6 +337,42 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(saved, monkeypatch):
         save_checkpoint(saved, model(1), SETTINGS)
     monkeypatch.undo()
     assert saved.read_bytes() == before and [p.name for p in saved.parent.iterdir()] == [saved.name]
+
+
+def test_what_a_killed_writer_left_is_removed_once_it_is_old(saved):
+    old, new = (saved.with_name(f".{saved.name}.{process}") for process in (11, 12))
+    for path in (old, new):
+        path.write_bytes(b"half a file")
+    os.utime(old, (time.time() - 100,) * 2)
+    save_checkpoint(saved, model(1), SETTINGS)
+    assert not old.exists() and new.exists()  # a writer of this minute may still be at work
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
+def test_where_the_folder_may_not_be_written_the_temporary_folder_serves(
+    saved, tmp_path, monkeypatch, capsys, number
+):
+    before, write = saved.read_bytes(), type(saved).write_bytes
+
+    def refuse(path, data):
+        if path.parent == saved.parent:
+            raise OSError(number, os.strerror(number), str(path))
+        return write(path, data)
+
+    monkeypatch.setattr(type(saved), "write_bytes", refuse)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
+    found = save_checkpoint(saved, model(1), SETTINGS)
+    assert (tmp_path / "elsewhere") in found.parents and found.name == saved.name
+    said = capsys.readouterr().out
+    assert str(found) in said and "may not be written" in said
+    assert torch.equal(weights(load_checkpoint(found).model), weights(model(1)))
+    assert saved.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no kill -9 there")
+def test_a_kill_in_the_middle_of_a_write_leaves_a_whole_file():
+    finding = kills("train", kills=10)
+    assert finding.count == 10 and not finding.problems
 
 
 def rewritten(path, change=None, metadata=None):

@@ -4,6 +4,7 @@ import math
 import numbers
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 
@@ -51,10 +52,34 @@ def number(answer, name: str):
     """A learner's number, also as a tensor of one entry: (the number, None), or (None, a hint)."""
     if answer is ...:
         return None, UNANSWERED
-    if isinstance(answer, torch.Tensor) and answer.numel() == 1:
-        answer = answer.item()
-    if not isinstance(answer, numbers.Real) or isinstance(answer, bool):
+    answer = _plain(answer)
+    if not _is_number(answer):
         return None, hint(f"One number is asked for, this is a {type(answer).__name__}.")
     if not math.isfinite(answer):
         return None, hint(f"The {name} is a finite number.")
     return answer, None
+
+
+def numbers_at(function, cases):
+    """A learner's function called with each case's arguments: (list of floats, None), or (None, a hint)."""
+    found = []
+    for case in cases:
+        result, trouble = run(function, *case)
+        if trouble is not None:
+            return None, trouble
+        result = _plain(result)
+        if not _is_number(result):
+            gave = type(result).__name__
+            return None, hint(f"One number is asked for, your function gave a {gave}.")
+        found.append(float(result))
+    return found, None
+
+
+def _plain(answer):
+    """The number in a tensor or an array of one entry; anything else as it came."""
+    one = isinstance(answer, (torch.Tensor, np.ndarray)) and math.prod(answer.shape) == 1
+    return answer.item() if one else answer
+
+
+def _is_number(answer) -> bool:
+    return isinstance(answer, numbers.Real) and not isinstance(answer, bool)

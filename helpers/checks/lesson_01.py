@@ -23,7 +23,8 @@ def exercise_1(answer) -> Feedback:
         return hint("Without a shift they differ: the mean of [2, 3, 10] is not zero.")
     if answer > 0:
         return hint("A positive shift adds to the mean. Which mean should [2, 3, 10] + s have?")
-    return hint(f"The mean is then {5 + answer:g}. What does LayerNorm remove that RMSNorm keeps?")
+    side = "above" if answer > -5 else "below"
+    return hint(f"The mean is then {side} zero. What does LayerNorm remove that RMSNorm keeps?")
 
 
 def _compared(result, shape, wanted) -> tuple[torch.Tensor | None, Feedback | None]:
@@ -63,7 +64,7 @@ def exercise_2(function) -> Feedback:
         return hint("That is RMSNorm itself: its input still has its mean.")
     if _close(result, normed - normed.mean(-1, keepdim=True)):
         return hint(
-            "You removed the mean after the norm, so the length is not sqrt(d). Try before."
+            "You removed the mean after the norm, so the length is not sqrt(d). Which step comes last?"
         )
     if _close(result, of_one_mean):
         return hint("You took one mean over all rows: use mean(-1, keepdim=True), one a vector.")

@@ -1,28 +1,19 @@
 """Checks of lesson 02's exercises."""
 
 import math
-import numbers
 
 import torch
 
-from helpers.checks.feedback import UNANSWERED, Feedback, hint, right, run
-
-
-def _number(answer):
-    """The number in a tensor or an array of one element; anything else as it came."""
-    one = hasattr(answer, "item") and getattr(answer, "shape", None) in ((), (1,))
-    return answer.item() if one else answer
+from helpers.checks.feedback import UNANSWERED, Feedback, hint, number, numbers_at, right, run
 
 
 def exercise_1(answer) -> Feedback:
     """The factor c at which a lead of 0.5 between two logits has become a weight of 0.99."""
-    if answer is ...:
-        return UNANSWERED
-    answer = _number(answer)
-    if not isinstance(answer, numbers.Real) or isinstance(answer, bool):
-        return hint(f"One number is asked for, this is a {type(answer).__name__}.")
-    if not math.isfinite(answer) or answer <= 0:
-        return hint("The factor is a finite number above 0.")
+    answer, trouble = number(answer, "factor")
+    if trouble is not None:
+        return trouble
+    if answer <= 0:
+        return hint("The factor is above 0.")
     lead = math.log(99)
 
     def close(value):
@@ -136,15 +127,9 @@ def exercise_2(function) -> Feedback:
 def exercise_3(function) -> Feedback:
     """A function of num_keys and head_dim: the largest weight under QK-norm without a gain."""
     cases = ((1000, 9), (64, 4), (2, 1), (3, 2))
-    values = []
-    for case in cases:
-        result, trouble = run(function, *case)
-        if trouble is not None:
-            return trouble
-        result = _number(result)
-        if not isinstance(result, numbers.Real) or isinstance(result, bool):
-            return hint(f"One number is asked for, got a {type(result).__name__}.")
-        values.append(float(result))
+    values, trouble = numbers_at(function, cases)
+    if trouble is not None:
+        return trouble
 
     def same(formula):
         pairs = zip(values, cases, strict=True)
@@ -190,9 +175,10 @@ def exercise_4(setting, attend) -> Feedback:
         setting = setting.tolist()
     if not isinstance(setting, (tuple, list)) or len(setting) != 2:
         return hint("Two numbers are asked for: (c, bias).")
-    c, bias = (_number(value) for value in setting)
-    if not all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in (c, bias)):
-        return hint("Both c and bias are numbers.")
+    (c, c_trouble), (bias, bias_trouble) = number(setting[0], "c"), number(setting[1], "bias")
+    for trouble in (c_trouble, bias_trouble):
+        if trouble is not None:
+            return trouble
     if not (0.01 <= c <= 100 and 0 <= bias <= 10):
         return hint("Stay within the sliders: c from 0.01 to 100, bias from 0 to 10.")
     found = {}

@@ -1,11 +1,10 @@
 """Checks of lesson 03's exercises."""
 
 import math
-import numbers
 
 import torch
 
-from helpers.checks.feedback import UNANSWERED, Feedback, hint, right, run
+from helpers.checks.feedback import UNANSWERED, Feedback, hint, number, numbers_at, right, run
 from helpers.jacobians import along_depth, singular_values
 from helpers.norms import rms_norm
 from helpers.stacks import random_stack
@@ -92,22 +91,15 @@ def exercise_2(function) -> Feedback:
     for wrong, words in near_misses:
         if torch.allclose(result, wrong):
             return hint(words)
-    return hint("The result is not x + N(F(N(x))). Compare it with pre_norm, from the inside out.")
+    return hint("The result is not Peri-LN's. Compare it with pre_norm, from the inside out.")
 
 
 def exercise_3(function) -> Feedback:
     """A function of layers and r: the RMS of a stream of RMS 1 after so many independent additions."""
     cases = ((0, 0.5), (1, 0.5), (24, 0.6), (100, 1.0))
-    results = []
-    for layers, r in cases:
-        result, trouble = run(function, layers, r)
-        if trouble is not None:
-            return trouble
-        if isinstance(result, torch.Tensor) and result.numel() == 1:
-            result = float(result)
-        if not isinstance(result, numbers.Real) or isinstance(result, bool):
-            return hint(f"One number is asked for, your function gave a {type(result).__name__}.")
-        results.append(float(result))
+    results, trouble = numbers_at(function, cases)
+    if trouble is not None:
+        return trouble
 
     def matches(formula):
         return all(
@@ -123,7 +115,10 @@ def exercise_3(function) -> Feedback:
             "That adds lengths: it holds if all layers write in one direction. Add squares.",
         ),
         (lambda layers, r: 1 + layers * r**2, "That is the mean square. Take its root."),
-        (lambda layers, r: math.sqrt(1 + layers * r), "Nearly: each layer adds r squared."),
+        (
+            lambda layers, r: math.sqrt(1 + layers * r),
+            "Nearly: r is a layer's RMS. How much does it add to the mean square?",
+        ),
         (lambda layers, r: math.sqrt(layers) * r, "With no layers the stream has RMS 1, not 0."),
         (
             lambda layers, r: math.sqrt(1 + (layers * r) ** 2),
@@ -139,19 +134,18 @@ def exercise_3(function) -> Feedback:
             return hint(words)
     if abs(results[0] - 1) > 1e-6:
         return hint(f"With no layers the RMS is 1. Yours is {results[0]:g}.")
-    return hint("Squares add: start from 1 squared, add r squared for each layer, take the root.")
+    return hint(
+        "Mean squares add. Which one does the stream start with, and what does a layer add?"
+    )
 
 
 def exercise_4(answer, depth=24, wanted=0.5) -> Feedback:
     """A strength at which a Post-Norm stack of 24 layers keeps a median factor of 0.5, and barely."""
-    if answer is ...:
-        return UNANSWERED
-    if isinstance(answer, torch.Tensor) and answer.numel() == 1:
-        answer = float(answer)
-    if not isinstance(answer, numbers.Real) or isinstance(answer, bool):
-        return hint(f"One number is asked for, this is a {type(answer).__name__}.")
-    if not math.isfinite(answer) or answer < 0:
-        return hint("A strength is a finite number, 0 or more.")
+    answer, trouble = number(answer, "strength")
+    if trouble is not None:
+        return trouble
+    if answer < 0:
+        return hint("A strength is 0 or more.")
     if answer == 0:
         return hint("Strength 0 switches the branches off. How far can you turn them up?")
     if answer > 1:

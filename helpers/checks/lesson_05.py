@@ -1,11 +1,10 @@
 """Checks of lesson 05's exercises."""
 
 import math
-import numbers
 
 import torch
 
-from helpers.checks.feedback import Feedback, hint, number, right, run
+from helpers.checks.feedback import Feedback, hint, number, numbers_at, right, run
 
 
 def exercise_1(answer) -> Feedback:
@@ -85,16 +84,9 @@ def exercise_2(function) -> Feedback:
 def exercise_3(function) -> Feedback:
     """A function of sigma and q: the t at which a share q of a lone band's variance is known."""
     cases = ((0.3, 0.9), (2.0, 0.2), (1.0, 0.5))
-    results = []
-    for sigma, q in cases:
-        result, trouble = run(function, sigma, q)
-        if trouble is not None:
-            return trouble
-        if isinstance(result, torch.Tensor) and result.numel() == 1:
-            result = result.item()
-        if not isinstance(result, numbers.Real) or isinstance(result, bool):
-            return hint(f"The result should be one number, got a {type(result).__name__}.")
-        results.append(float(result))
+    results, trouble = numbers_at(function, cases)
+    if trouble is not None:
+        return trouble
 
     def agree(formula) -> bool:
         return all(abs(r - formula(s, q)) < 1e-6 for r, (s, q) in zip(results, cases, strict=True))

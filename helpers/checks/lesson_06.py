@@ -2,7 +2,7 @@
 
 import math
 
-from helpers.checks.feedback import UNANSWERED, Feedback, hint, right, run
+from helpers.checks.feedback import UNANSWERED, Feedback, hint, number, numbers_at, right
 
 WIDTH, DEPTH = 1024, 18
 PEAK = 0.3
@@ -10,10 +10,9 @@ PEAK = 0.3
 
 def exercise_1(count) -> Feedback:
     """Parameters in the Denses of all adaRMS norms of pi0.5's action expert."""
-    if count is ...:
-        return UNANSWERED
-    if isinstance(count, bool) or not isinstance(count, (int, float)):
-        return hint("One number is asked for.")
+    count, trouble = number(count, "count")
+    if trouble is not None:
+        return trouble
     dense = WIDTH * 3 * WIDTH + 3 * WIDTH
     norms = 2 * DEPTH + 1
     if count == norms * dense:
@@ -33,15 +32,11 @@ def exercise_1(count) -> Feedback:
 
 def exercise_2(rate) -> Feedback:
     """The learning rate: warm-up, then half a cosine. rate(step, steps, peak, warm_up)."""
-    results = {}
-    for step in (0, 4, 9, 50, 100):
-        result, problem = run(rate, step, 100, PEAK, 9)
-        if problem is not None:
-            return problem
-        try:
-            results[step] = float(result)
-        except (TypeError, ValueError):
-            return hint(f"A number is asked for, your function returned a {type(result).__name__}.")
+    steps = (0, 4, 9, 50, 100)
+    found, trouble = numbers_at(rate, [(step, 100, PEAK, 9) for step in steps])
+    if trouble is not None:
+        return trouble
+    results = dict(zip(steps, found, strict=True))
 
     def wanted(step, cosine=True, warm=True):
         factor = (1 + math.cos(math.pi * step / 100)) / 2 if cosine else 1.0
@@ -59,9 +54,11 @@ def exercise_2(rate) -> Feedback:
     if is_like(lambda step: wanted(step, cosine=False)):
         return hint("The warm-up is right. After it the rate should fall: multiply by the cosine.")
     if is_like(lambda step: 2 * wanted(step)):
-        return hint("Twice too large: 1 + cos runs from 2 to 0, so it is halved.")
+        return hint("Twice too large: 1 + cos starts at 2.")
     if is_like(lambda step: PEAK * min(1.0, (step + 1) / 10) * math.cos(math.pi * step / 100)):
-        return hint("Your rate becomes negative: use (1 + cos) / 2, which ends at 0.")
+        return hint(
+            "Your rate becomes negative: a cosine ends at -1. Lift it, so that it ends at 0."
+        )
     if is_like(lambda step: wanted(step) / PEAK):
         return hint("Your rate peaks at 1. Multiply by peak.")
     if results[0] == 0:
@@ -69,23 +66,18 @@ def exercise_2(rate) -> Feedback:
     if not math.isclose(results[100], 0, abs_tol=1e-9):
         return hint(f"After the last step the rate should be 0, yours is {results[100]:.3g}.")
     return hint(
-        f"At step 50 of 100 with peak {PEAK} the rate should be {PEAK / 2}, yours is {results[50]:.3g}; "
-        f"at step 4 with warm_up 9 half of the cosine's value, yours is {results[4]:.3g}."
+        "Halfway the cosine is at half its height, and halfway through the warm-up the rate at half the "
+        f"cosine. With peak {PEAK}, 100 steps and warm_up 9 yours is {results[50]:.3g} at step 50, and "
+        f"{results[4]:.3g} at step 4."
     )
 
 
 def exercise_3(seeds_needed) -> Feedback:
     """The smallest n with 1.96 * spread / sqrt(n) < effect."""
     cases = ((0.004, 0.001), (0.002, 0.004), (1.0, 0.5))
-    answers = []
-    for case in cases:
-        result, problem = run(seeds_needed, *case)
-        if problem is not None:
-            return problem
-        try:
-            answers.append(float(result))
-        except (TypeError, ValueError):
-            return hint(f"A number is asked for, your function returned a {type(result).__name__}.")
+    answers, trouble = numbers_at(seeds_needed, cases)
+    if trouble is not None:
+        return trouble
     exact = [(1.96 * spread / effect) ** 2 for spread, effect in cases]
     if answers == [math.ceil(n) for n in exact]:
         return right("Half the effect needs four times the seeds.")
@@ -99,9 +91,17 @@ def exercise_3(seeds_needed) -> Feedback:
         return hint("The interval's half width is 1.96 standard errors, not one.")
     if answers[0] < answers[1]:
         return hint("A small effect needs more seeds than a large one; yours needs fewer.")
-    return hint(
-        f"For spread 1 and effect 0.5, 1.96 / sqrt(16) is just below 0.5; you say {answers[2]:g}."
+    (spread, effect), seeds = next(
+        (case, answer)
+        for case, answer, n in zip(cases, answers, exact, strict=True)
+        if answer != math.ceil(n)
     )
+    said = f"For spread {spread:g} and effect {effect:g} you say {seeds:g} seeds"
+    if not seeds >= 1:
+        return hint(f"{said}. One is the least.")
+    half_width = 1.96 * spread / seeds**0.5
+    judged = "fewer would do" if half_width < effect else "that is not below the effect"
+    return hint(f"{said}: the half width is then {half_width:.2g}, {judged}.")
 
 
 def exercise_4(num_steps, rates) -> Feedback:

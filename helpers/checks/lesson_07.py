@@ -1,26 +1,16 @@
 """Checks of lesson 07's exercises."""
 
 import math
-import numbers
 
 import torch
 
-from helpers.checks.feedback import UNANSWERED, Feedback, hint, right, run
+from helpers.checks.feedback import Feedback, hint, number, right, run
 from helpers.probes import fit_probe, r_squared
-
-
-def _number(answer):
-    """A hint where the answer is not one finite number, else None."""
-    if answer is ...:
-        return UNANSWERED
-    if not isinstance(answer, numbers.Real) or isinstance(answer, bool):
-        return hint(f"One number is asked for, this is a {type(answer).__name__}.")
-    return None if math.isfinite(answer) else hint("The answer is a finite number.")
 
 
 def exercise_1(answer) -> Feedback:
     """The share of energy of [2, 1], [2, -1] that does not depend on time."""
-    trouble = _number(answer)
+    answer, trouble = number(answer, "share")
     if trouble is not None:
         return trouble
     if abs(answer - 0.8) < 0.005:
@@ -73,8 +63,8 @@ def exercise_2(function) -> Feedback:
     unit = weight / weight.norm()
     if torch.allclose(result, features - (features @ unit)[:, None] * unit, atol=1e-6):
         return hint(
-            "You removed the probe's weight. A probe can read the time off other features: remove the "
-            "direction in which the features move with time, their covariance with it."
+            "You removed the probe's weight, and another probe reads the time off what is left. In which "
+            "direction do the features themselves move with time?"
         )
     if torch.allclose(result, features - features.mean(0)):
         return hint("You removed the mean; what moves with time is still there.")
@@ -94,7 +84,7 @@ def _left(features, time) -> float:
 
 def exercise_3(answer) -> Feedback:
     """The error of the clean guess at t = 0.2 where the loss is 0.09: 0.2 * sqrt(0.09)."""
-    trouble = _number(answer)
+    answer, trouble = number(answer, "error")
     if trouble is not None:
         return trouble
     for value, words in (
@@ -115,7 +105,7 @@ def exercise_3(answer) -> Feedback:
 
 def exercise_4(told, success, honest) -> Feedback:
     """A wrong time for all layers and steps, with which `success(told)` is at least `honest`."""
-    trouble = _number(told)
+    told, trouble = number(told, "time")
     if trouble is not None:
         return trouble
     if not 0 <= told <= 1:

@@ -1,8 +1,9 @@
 """Every notebook: it is what its source builds, keeps the collection's shape, and runs anywhere, offline.
 
-Each is executed twice in fresh kernels, once where it lies and once from an empty folder with the network
-blocked; both runs must print the same, save in cells tagged `measured`. After the second run the folded
-solutions of its exercises are run and must be right.
+Each is executed twice in fresh kernels (`tests/notebook_runs.py`), once where it lies and once from an
+empty folder with the network blocked; both runs must print the same, save in cells tagged `measured`. After
+the second run the folded solutions of its exercises are run and must be right, and each cell with a slider
+is run again.
 """
 
 import asyncio
@@ -19,41 +20,10 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from PIL import Image
 
+from tests.notebook_runs import SOURCES, said_otherwise, solutions
 from tools import notebooks
 
-SOURCES = notebooks.sources()
 NAMES = [source.stem for source in SOURCES]
-
-# Runs in the kernel before the first cell. An audit hook sees every socket that Python code opens; the
-# kernel's own sockets are ZeroMQ's and are not Python's, so they go on working.
-BLOCKER = """
-import sys
-def refuse(event, arguments):
-    if event in ("socket.connect", "socket.getaddrinfo", "socket.bind", "socket.sendto"):
-        raise OSError(f"the network is blocked in this test: {event}")
-sys.addaudithook(refuse)
-"""
-
-
-@pytest.fixture(scope="module")
-def offline(tmp_path_factory):
-    """Environment of a kernel that cannot reach the network."""
-    home = tmp_path_factory.mktemp("ipython")
-    startup = home / "profile_default" / "startup"
-    startup.mkdir(parents=True)
-    (startup / "00-block.py").write_text(BLOCKER)
-    return {"IPYTHONDIR": str(home)}
-
-
-def _solutions(notebook) -> list[str]:
-    """The code of the folded solutions, in order."""
-    found = []
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown" and "solution" in cell.metadata.get("tags", []):
-            (code,) = re.findall(r"```python\n(.*?)```", cell.source, re.DOTALL)
-            assert cell.source.startswith("<details>"), "a solution must be folded"
-            found.append(code)
-    return found
 
 
 def _printed(notebook) -> list:
@@ -91,7 +61,6 @@ def _stale(committed, fresh, exact: int) -> list[str]:
     pictures by their average difference. Training carries such roundings into every digit, so from a
     cell tagged `trained` on only the kinds of output are compared.
     """
-    number = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
     found = []
     for where, (old, new) in enumerate(zip(committed, fresh, strict=True)):
         if _kinds(old) != _kinds(new):
@@ -100,14 +69,8 @@ def _stale(committed, fresh, exact: int) -> list[str]:
             texts = [
                 str(o.get("text", o.get("data", {}).get("text/plain", ""))) for o in (one, other)
             ]
-            if number.sub("", texts[0]) != number.sub("", texts[1]):
+            if said_otherwise(*texts):
                 found.append(f"code cell {where} prints {texts[1]!r}, committed is {texts[0]!r}")
-                continue
-            values = [np.array(number.findall(text), dtype=float) for text in texts]
-            if not np.allclose(*values, rtol=1e-2, atol=1e-6):
-                found.append(
-                    f"code cell {where} prints other numbers: {texts[1]!r}, not {texts[0]!r}"
-                )
             if picture := one.get("data", {}).get("image/png"):
                 before, after = _pixels(picture), _pixels(other["data"]["image/png"])
                 if before.shape != after.shape or np.abs(before - after).mean() > 1:
@@ -126,30 +89,38 @@ def test_is_what_its_source_builds(source):
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=NAMES)
-def test_runs_twice_alike_and_its_solutions_are_right(source, tmp_path, offline):
-    solutions = _solutions(notebooks.read_source(source))
-    assert 3 <= len(solutions) <= 5
-    here, elsewhere = notebooks.read_source(source), notebooks.read_source(source)
-    cells = len(elsewhere.cells)
-    elsewhere.cells += [nbformat.v4.new_code_cell(code) for code in solutions]
-
-    async def both():
-        await asyncio.gather(
-            notebooks.execute_async(here),
-            notebooks.execute_async(elsewhere, tmp_path, offline),
-        )
-
-    asyncio.run(both())
-    added = elsewhere.cells[cells:]
-    del elsewhere.cells[cells:]
-    for number, (one, other) in enumerate(zip(_printed(here), _printed(elsewhere), strict=True)):
+def test_runs_twice_alike(source, executed):
+    run = executed(source)
+    pairs = zip(_printed(run.here), _printed(run.elsewhere), strict=True)
+    for number, (one, other) in enumerate(pairs):
         assert one == other, f"code cell {number} printed something else in the second run"
     committed = nbformat.read(notebooks.built(source), as_version=4)
-    assert not _stale(_printed(committed), _printed(here), _exact(here)), "run `make notebooks`"
-    for number, cell in enumerate(added, start=1):
+    fresh = run.here
+    assert not _stale(_printed(committed), _printed(fresh), _exact(fresh)), "run `make notebooks`"
+    assert not run.left, "the notebook left files in the folder it was run from"
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=NAMES)
+def test_its_folded_solutions_are_right(source, executed):
+    cells = executed(source).solutions
+    assert 3 <= len(cells) == len(solutions(notebooks.read_source(source))) <= 5
+    for number, cell in enumerate(cells, start=1):
         words = "".join(output.get("data", {}).get("text/plain", "") for output in cell.outputs)
-        assert words.startswith("Right."), f"solution {number}: {words or 'no feedback'}"
-    assert not list(tmp_path.iterdir()), "the notebook left files in the folder it was run from"
+        assert words.startswith("Right."), f"solution {number}: {words or cell.outputs}"
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=NAMES)
+def test_a_slider_comes_back_when_its_cell_is_run_again(source, executed):
+    """At the end of the lesson, when other cells have used the same names for other things."""
+    run = executed(source)
+    assert run.again
+    for index, cell in run.again.items():
+        before = _showing(run.elsewhere.cells[index])
+        assert _showing(cell) == before, f"cell {index}: {cell.outputs[-1:]}"
+
+
+def _showing(cell) -> list:
+    return [o.data for o in cell.outputs if "image/png" in o.get("data", {})]
 
 
 def test_the_network_is_really_blocked(tmp_path, offline):
@@ -172,7 +143,7 @@ def test_stale_outputs_are_seen():
     picture.data["image/png"] = base64.b64encode(flipped.getvalue()).decode()
     assert not _stale(_printed(committed), _printed(fresh), 0)
     found = _stale(_printed(committed), _printed(fresh), 99)
-    assert len(found) == 2 and "other numbers" in found[0] and "another picture" in found[1]
+    assert len(found) == 2 and "prints" in found[0] and "another picture" in found[1]
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=NAMES)

@@ -24,7 +24,14 @@ from IPython import get_ipython
 from IPython.display import display
 
 from helpers.drawing import Painter
-from helpers.film import KEEP_KEYS, display_how_to_run, film, showing_stills
+from helpers.film import (
+    KEEP_KEYS,
+    display_as_film,
+    display_how_to_run,
+    film,
+    showing_films,
+    showing_stills,
+)
 from helpers.sliders import checkbox, choice, control, log_slider, slider
 
 __all__ = ["Explorer", "checkbox", "choice", "explore", "film", "log_slider", "slider"]
@@ -73,6 +80,7 @@ class Explorer:
         self.controls = {}
         self._made = []
         self._defaults = {name: control.value for name, control in controls.items()}
+        self._asked = controls
         self._labels = [control.label or name for name, control in controls.items()]
         self._painter = Painter(view)
         # JupyterLab moves sliders from a thread of their own, so that they answer while a cell runs.
@@ -83,6 +91,7 @@ class Explorer:
 
         view.update(**{**self._defaults, **still})
         self._still = (self._painter.still(), self._painter.describe())
+        self._still_values = {**self._defaults, **still}
         if still:
             view.update(**self._defaults)
 
@@ -250,6 +259,9 @@ class Explorer:
         return data, {"image/png": {"alt": words}}
 
     def _ipython_display_(self):
+        if showing_films():
+            display_as_film(self.view, self._asked, self._still_values)
+            return
         data, metadata = self._repr_mimebundle_()
         display(data, metadata=metadata, raw=True)
         if showing_stills():

@@ -22,6 +22,7 @@ from helpers.drawing import Painter
 from helpers.sliders import choice, control
 
 FRAMES = 41
+FEW_FRAMES = 25  # of a film that stands for live sliders, of which a page has many
 
 
 def film(view, *, frames=FRAMES, seconds=4.0, still=None, **controls):
@@ -139,12 +140,12 @@ class Film:
     def _repr_mimebundle_(self, include=None, exclude=None):
         picture, words = self._still
         data = {"image/png": base64.b64encode(picture).decode(), "text/plain": words}
-        if not showing_stills():
+        if not showing_stills() or showing_films():
             data["text/html"] = self.html()
         return data, {"image/png": {"alt": words}}
 
     def _ipython_display_(self):
-        if showing_stills():
+        if showing_stills() and not showing_films():
             data, metadata = self._repr_mimebundle_()
             display(data, metadata=metadata, raw=True)
             display_how_to_run([self.label])
@@ -199,6 +200,46 @@ def showing_stills() -> bool:
     `tools/` sets the environment variable HELPERS_STILL=1 for the kernel it builds a notebook with.
     """
     return os.environ.get("HELPERS_STILL") == "1"
+
+
+def showing_films() -> bool:
+    """Whether pages are being made (site, slides), in which a film stands for every picture with sliders.
+
+    `tools/` sets the environment variable HELPERS_FILMS=1 beside HELPERS_STILL=1 for their kernels.
+    """
+    return os.environ.get("HELPERS_FILMS") == "1"
+
+
+class OneSlider:
+    """A view of several sliders as a view of one: `moving_name` moves, the others rest at their values."""
+
+    def __init__(self, view, moving_name, values):
+        self._view = view
+        self._resting = {name: value for name, value in values.items() if name != moving_name}
+
+    def __getattr__(self, name):
+        return getattr(self._view, name)
+
+    def update(self, **moved):
+        self._view.update(**self._resting, **moved)
+
+
+def display_as_film(view, controls, values):
+    """What a page without a kernel gets in place of live sliders: a film over the first of them that is no
+    menu and no box (or the first), and one line that says where the others rest."""
+    names = list(controls)
+    name = next((n for n in names if controls[n].kind.endswith("Slider")), names[0])
+    asked = controls[name]
+    positions = asked.few_positions(FEW_FRAMES, values[name])
+    display(Film(OneSlider(view, name, values), name, asked, positions, 4.0, values[name]))
+    resting = [
+        f"{controls[n].label or n} ({controls[n].text(values[n])})" for n in names if n != name
+    ]
+    if resting:
+        line = (
+            f"Here {asked.label or name} moves; {', '.join(resting)} can be moved in the notebook."
+        )
+        display({"text/plain": line, "text/markdown": f"*{line}*"}, raw=True)
 
 
 def display_how_to_run(labels):

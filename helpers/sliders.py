@@ -35,6 +35,16 @@ class Control:
             )
         return found
 
+    def few_positions(self, frames: int, start) -> list[tuple[object, str]]:
+        """As `positions`, but of a slider of integers `frames` steps too, and the value `start` is one."""
+        if self.kind in ("Dropdown", "Checkbox"):
+            return self.positions(frames)
+        values = self._spread(frames)
+        if len(values) > frames:
+            values = [values[round(i * (len(values) - 1) / (frames - 1))] for i in range(frames)]
+        values = [value for value in values if not math.isclose(value, start, abs_tol=1e-9)]
+        return [(value, self.text(value)) for value in sorted([*values, start])]
+
     def _spread(self, frames):
         low, high, step = (self.traits[name] for name in ("min", "max", "step"))
         if self.kind == "IntSlider":
@@ -43,8 +53,13 @@ class Control:
         return [10**end for end in ends] if self.kind == "FloatLogSlider" else ends
 
     def text(self, value) -> str:
-        """The value as the slider shows it, with its unit."""
-        shown = format(value, self.traits["readout_format"])
+        """The value as the slider, the menu or the box shows it, with its unit."""
+        if self.kind == "Dropdown":
+            return next(text for text, option in self.traits["options"] if option == value)
+        if self.kind == "Checkbox":
+            return "on" if value else "off"
+        form = self.traits["readout_format"]
+        shown = format(round(value) if form.endswith("d") else value, form)
         return f"{shown} {self.unit}" if self.unit else shown
 
 

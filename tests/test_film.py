@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from helpers import film as film_module
-from helpers.controls import checkbox, choice, film, log_slider, slider
+from helpers.controls import checkbox, choice, explore, film, log_slider, slider
 from tests.pictures import Busy, Line, Space, redrawn
 
 
@@ -111,6 +111,50 @@ def test_the_bundle(monkeypatch):
     ]
     assert published[1]["text/plain"] == "Run this cell for the slider: a."
     assert still._drawn is None, "a notebook that keeps only the still draws no frames"
+
+
+def test_a_page_gets_a_film_in_place_of_live_sliders(monkeypatch):
+    monkeypatch.setenv("HELPERS_STILL", "1")
+    monkeypatch.setenv("HELPERS_FILMS", "1")
+    published = []
+
+    def display(shown, **rest):
+        published.append(shown._repr_mimebundle_()[0] if hasattr(shown, "frames") else shown)
+
+    monkeypatch.setattr(film_module, "display", display)
+    view = Line()
+    menu = choice(["x", "y"], "y", label="letter")
+    explore(
+        view, b=menu, a=slider(0.0, 0.9, 0.1), n=slider(1, 99), still={"a": 0.33}
+    )._ipython_display_()
+    film_shown, line = published
+    data = data_of(film_shown["text/html"])
+    assert film_shown["text/plain"] == data["words"][data["start"]] == "A line that ends at 0.33."
+    assert data["texts"][0] == "0.00" and data["texts"][-1] == "0.90" and len(data["texts"]) == 26
+    assert line["text/plain"] == "Here a moves; letter (y), n (50) can be moved in the notebook."
+    assert view.updates[-1] == {"a": 0.33, "b": "y", "n": 50}
+    published.clear()
+    explore(Line(), a=slider(0.0, 0.9))._ipython_display_()
+    assert len(published) == 1, "one slider: nothing rests"
+
+
+def test_the_positions_of_a_film_that_stands_for_sliders():
+    assert [v for v, _ in slider(-200, 200, 91).few_positions(5, 91)] == [
+        -200,
+        -100,
+        0,
+        91,
+        100,
+        200,
+    ]
+    assert [t for _, t in slider(0, 3, 2).few_positions(25, 2)] == ["0", "1", "2", "3"]
+    assert log_slider(4, 1024, 64, format="d").few_positions(3, 64) == [
+        (pytest.approx(4), "4"),
+        (64.0, "64"),
+        (pytest.approx(1024), "1024"),
+    ]
+    assert [t for _, t in checkbox(True).few_positions(25, True)] == ["off", "on"]
+    assert checkbox(True).text(False) == "off" and choice({"two": 2}).text(2) == "two"
 
 
 def test_progress_is_shown_where_the_film_will_stand(monkeypatch):

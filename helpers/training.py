@@ -320,8 +320,8 @@ def load_checkpoint(path, config=None, conditioning=None):
     Raises:
         FileNotFoundError, IsADirectoryError, PermissionError: no such file, a folder, not readable.
         ValueError: a pickle (never opened: it could run code), a damaged file, one that is no checkpoint
-            of this collection, another config or conditioning, tensors missing, unknown, of other shapes
-            or number formats, or not finite.
+            of this collection, another config or conditioning, tensors missing, unknown, of other shapes,
+            not floating point, or not finite.
     """
     require_path("path", path)
     if config is not None:
@@ -470,10 +470,11 @@ def _require_same_tensors(name, found, wanted):
         for key in wanted
         if key in found and found[key].shape != wanted[key].shape
     ]
+    # A file may keep a model in half precision, which halves it: loading widens the numbers again.
     wrong += [
         f"{key} is {found[key].dtype} instead of {wanted[key].dtype}"
         for key in wanted
-        if key in found and found[key].dtype != wanted[key].dtype
+        if key in found and not found[key].dtype.is_floating_point
     ]
     wrong += [f"{key} holds NaN or infinity" for key in found if not found[key].isfinite().all()]
     if wrong:

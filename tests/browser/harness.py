@@ -196,13 +196,14 @@ class NotebookPage:
             )
 
     def run_all(self, timeout: float = 300):
-        """Run every cell and wait until the kernel has nothing left to do."""
+        """Run every cell and wait until the kernel has nothing left to do, or a cell has failed."""
         if self.server.app == "notebook6":
             self.page.evaluate("Jupyter.notebook.execute_all_cells()")
             self.page.wait_for_function(
                 """() => { const cells = Jupyter.notebook.get_cells()
                      .filter(c => c.cell_type === 'code' && c.get_text().trim());
-                   return cells.every(c => typeof c.input_prompt_number === 'number'); }""",
+                   return document.querySelector('.output_error')
+                     || cells.every(c => typeof c.input_prompt_number === 'number'); }""",
                 timeout=timeout * 1000,
             )
         else:
@@ -211,7 +212,8 @@ class NotebookPage:
                 """() => { const p = window.jupyterapp.shell.currentWidget;
                    const cells = p.content.widgets.map(w => w.model)
                      .filter(m => m.type === 'code' && m.sharedModel.getSource().trim());
-                   return cells.every(m => m.executionCount !== null)
+                   const failed = cells.some(m => m.outputs.toJSON().some(o => o.output_type === 'error'));
+                   return (failed || cells.every(m => m.executionCount !== null))
                      && p.sessionContext.session.kernel.status === 'idle'; }""",
                 timeout=timeout * 1000,
             )

@@ -182,6 +182,11 @@ def read(
     if path.is_file():
         return _read_local(path.parent, path.name)
     if path.is_dir():
+        if (path / "params").is_dir() and not (path / file).exists():
+            raise ValueError(
+                f"{source} holds openpi's own JAX checkpoint: make a PyTorch one of it with openpi's "
+                "examples/convert_jax_model_to_pytorch.py, then read that"
+            )
         return _read_local(path, file)
     if not _is_repository(source):
         raise FileNotFoundError(
@@ -189,7 +194,12 @@ def read(
         )
     cached = available(source, file, revision, cache=cache)
     if cached is not None:
-        return _read_local(cached.parent, cached.name)
+        try:
+            return _read_local(cached.parent, cached.name)
+        except ValueError as error:
+            raise ValueError(
+                f"{cached} is damaged: delete it and fetch it again ({error})"
+            ) from None
     return _download(source, file, revision, download, cache, progress)
 
 
@@ -325,7 +335,7 @@ def _of_file(tensors, wanted, label, real=None):
     as_published = (found.width, found.depth) == (WIDTH, DEPTH)
     found.real = as_published if real is None else real
     if real is None and not as_published:
-        found.label += f" (width {found.width}, {found.depth} layers: not pi0.5's size)"
+        found.label += f"; width {found.width}, {found.depth} layers, not pi0.5's size"
     return found
 
 
@@ -374,7 +384,7 @@ def _download(source, file, revision, download, cache, progress):
     wanted = recognise(checkpoint.names, checkpoint.label)
     places = _places(checkpoint, wanted)
     size = sum(place.end - place.start for place in places.values())
-    what = f"the modulations of {checkpoint.label}: {_megabytes(size)} of {_megabytes(checkpoint.size)}"
+    what = f"the modulations of {checkpoint.label}: {_bytes(size)} of {_bytes(checkpoint.size)}"
     if not download:
         raise NotDownloaded(
             f"{what}, which are not on this machine. To fetch them: download=True "
@@ -386,7 +396,7 @@ def _download(source, file, revision, download, cache, progress):
     runs = [run for run in in_runs(places) if not all(name in tensors for name in run)]
     done = sum(places[name].end - places[name].start for name in tensors)
     if progress:
-        print(f"fetching {what}, into {kept}" + (f"; {_megabytes(done)} are there" * bool(done)))
+        print(f"fetching {what}, into {kept}" + (f"; {_bytes(done)} are there" if done else ""))
     quiet = not progress or os.environ.get("HELPERS_STILL") == "1"
     with tqdm(total=size, initial=done, unit="B", unit_scale=True, disable=quiet) as bar:
         for run in runs:
@@ -394,7 +404,7 @@ def _download(source, file, revision, download, cache, progress):
             partial.keep(fetched)
             bar.update(sum(t.nbytes for name, t in fetched.items() if name not in tensors))
             tensors.update(fetched)
-    label = f"{source} at {revision} ({checkpoint.folder.commit[:8]})"
+    label = f"{source} ({revision}, {checkpoint.folder.commit[:8]})"
     modulations = _of_file(tensors, wanted, label)
     modulations.save(kept)
     partial.remove()
@@ -441,6 +451,8 @@ def _write(path, tensors, metadata=None):
             {name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, metadata
         )
         temporary.replace(path)
+    except SafetensorError as error:  # a full disk, mostly
+        raise OSError(f"{path} could not be written: {error}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -475,5 +487,8 @@ def _is_repository(source):
     return isinstance(source, str) and re.fullmatch(r"[\w.-]+/[\w.-]+", source) is not None
 
 
-def _megabytes(size):
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+def _bytes(size):
+    for unit, name in ((1e9, "GB"), (1e6, "MB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size / 1e3:.1f} kB"

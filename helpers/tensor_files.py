@@ -39,15 +39,12 @@ class LocalFolder:
 
     def size(self, file):
         """In bytes. FileNotFoundError where it is not there."""
-        return self._inside(file).stat().st_size
+        return (self.path / file).stat().st_size
 
     def read(self, file, start, end):
-        with open(self._inside(file), "rb") as opened:
+        with open(self.path / file, "rb") as opened:
             opened.seek(start)
             return opened.read(end - start)
-
-    def _inside(self, file):
-        return self.path / file
 
 
 class HubFolder:
@@ -75,7 +72,13 @@ class HubFolder:
         opened = self._opened(file)
         with _HubErrors(f"{file} of {self.label}"):
             opened.seek(start)
-            return opened.read(end - start)
+            content = opened.read(end - start)
+        if len(content) > end - start:
+            raise ConnectionError(
+                f"{file} of {self.label}: the server gave the whole file where a part was asked for. "
+                "Set HF_ENDPOINT to one that serves parts, or download the file and read it from disk"
+            )
+        return content
 
     def _opened(self, file):
         if file not in self._open:
@@ -154,8 +157,7 @@ class Checkpoint:
         content = self.folder.read(file, start, end)
         if len(content) != end - start:
             raise ValueError(
-                f"{file} of {self.folder.label} gave {len(content):,} bytes where {end - start:,} "
-                "were asked for: it is cut off, or its server does not serve parts of files"
+                f"{file} of {self.folder.label} is cut off: {len(content):,} of {end - start:,} bytes came"
             )
         return {
             name: torch.frombuffer(
@@ -260,7 +262,7 @@ def _checked_place(folder, file, name, header):
         raise ValueError(f"{shown} has no dtype, shape and place in the header") from None
     if not all(type(number) is int and number >= 0 for number in (*shape, start, end)):
         raise ValueError(f"{shown} has a shape or a place that is no count: {entry}")
-    if dtype not in DTYPES:
+    if not isinstance(dtype, str) or dtype not in DTYPES:
         raise ValueError(
             f"{shown} has dtype {dtype!r}, which is not read here ({', '.join(DTYPES)} are): "
             "a quantised checkpoint no longer holds the numbers themselves"

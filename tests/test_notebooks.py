@@ -11,8 +11,6 @@ import base64
 import io
 import re
 import statistics
-import subprocess
-import sys
 
 import nbformat
 import numpy as np
@@ -171,36 +169,6 @@ def test_keeps_the_shape_of_a_lesson(source):
         assert heading in whole, f"{heading} is missing"
     assert "References" in whole and "<details>" in whole
     assert whole.count("<details>") == whole.count("</details>")
-
-
-def test_the_setup_cell_is_the_same_everywhere():
-    cells = set()
-    for source in SOURCES:
-        (setup,) = [
-            cell.source
-            for cell in notebooks.read_source(source).cells
-            if "setup" in cell.metadata.get("tags", [])
-        ]
-        cells.add(setup)
-    (setup,) = cells
-    assert sum(bool(line.strip()) for line in setup.splitlines()) <= 8
-
-
-@pytest.mark.parametrize("foreign", [False, True], ids=["no helpers", "a foreign helpers package"])
-def test_without_the_helpers_the_setup_cell_says_what_to_do(tmp_path, foreign):
-    (setup,) = [
-        cell.source
-        for cell in notebooks.read_source(SOURCES[0]).cells
-        if "setup" in cell.metadata.get("tags", [])
-    ]
-    if foreign:
-        (tmp_path / "helpers.py").write_text("version = '0.2'")
-    # -S: without site-packages, where the collection's helpers are installed.
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", setup], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 1
-    assert "Open this notebook inside" in done.stderr.strip().splitlines()[-1]
 
 
 @pytest.mark.parametrize(

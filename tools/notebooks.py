@@ -14,7 +14,6 @@ import asyncio
 import hashlib
 import json
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from nbclient import NotebookClient
 
 from helpers.claims import MIME as VERDICT_MIME
 from helpers.claims import STATEMENTS
+from tools.saved import findings
 from tools.slideshow import slide_types
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,29 +88,19 @@ async def execute_async(
 
 def problems(notebook: nbformat.NotebookNode) -> list[str]:
     """What must not be committed in a notebook: one line for each finding."""
-    found = []
-    if "widgets" in notebook.metadata:
-        found.append("widget state in the notebook's metadata")
+    found = findings(notebook)
     text = json.dumps(notebook)
     if len(text) > LARGEST:
         found.append(f"{len(text)} bytes, more than {LARGEST}")
     for number, cell in enumerate(notebook.cells):
         where = f"cell {number}"
-        if "execution" in cell.metadata:
-            found.append(f"{where}: execution times in its metadata")
         for output in cell.get("outputs", []):
-            data = output.get("data", {})
             if output.output_type == "error":
                 found.append(f"{where}: an error, {output.ename}: {output.evalue}")
-            if "application/vnd.jupyter.widget-view+json" in data:
+            if "application/vnd.jupyter.widget-view+json" in output.get("data", {}):
                 found.append(f"{where}: a widget view, which nobody can show without its kernel")
             if output.get("name") == "stderr":
                 found.append(f"{where}: text on stderr: {output.text.strip().splitlines()[-1]}")
-            words = json.dumps({k: v for k, v in output.items() if k != "data"}) + json.dumps(
-                {k: v for k, v in data.items() if not k.startswith("image/")}
-            )
-            if match := re.search(r"(/home/|/root/|/Users/|/tmp/|site-packages|[A-Z]:\\\\)", words):
-                found.append(f"{where}: a path of one machine ({match[0]})")
     return found
 
 

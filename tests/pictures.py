@@ -1,6 +1,7 @@
 """The picture that sliders are tested and timed with: arrows, 500 points and 16 bars on 9 by 4 inches."""
 
 import numpy as np
+from matplotlib.text import Text
 
 from helpers.figures.style import View, new_figure
 
@@ -98,3 +99,15 @@ def redrawn(view) -> np.ndarray:
     for artist in animated:
         artist.set_animated(True)
     return pixels
+
+
+def small_texts(figure) -> list[str]:
+    """Texts below 12 points, were the figure 9 inches wide."""
+    figure.canvas.draw()  # makes the tick labels
+    return [
+        f"{text.get_text()!r} at {text.get_fontsize() * 9 / figure.get_figwidth():.1f} points"
+        for text in figure.findobj(Text)
+        if text.get_text().strip()
+        and text.get_visible()
+        and text.get_fontsize() * 9 / figure.get_figwidth() < 11.99
+    ]

@@ -1,4 +1,7 @@
-"""Every slider of every notebook driven without a browser: ends, middle, 50 random settings; films too."""
+"""Every slider of every notebook driven without a browser: ends, middle, 50 random settings; films too.
+
+And of every picture: it says in words what it shows, and its letters are large enough.
+"""
 
 import json
 import os
@@ -19,14 +22,21 @@ from IPython.core.interactiveshell import InteractiveShell
 
 shell = InteractiveShell.instance()
 made = {"Explorer": [], "Film": []}
+shown = []
 
-import helpers.controls, helpers.film
+import helpers.controls, helpers.figures.style, helpers.film
 for kind in (helpers.controls.Explorer, helpers.film.Film):
     def noted(self, *given, _start=kind.__init__, _kind=kind.__name__):
         _start(self, *given)
         made[_kind].append(self)
+        shown.append(self.view)
     kind.__init__ = noted
     kind._ipython_display_ = lambda self: None
+
+def still_shown(self, _bundle=helpers.figures.style.View._repr_mimebundle_, **asked):
+    shown.append(self)
+    return _bundle(self, **asked)
+helpers.figures.style.View._repr_mimebundle_ = still_shown
 
 for cell in json.load(open(sys.argv[1]))["cells"]:
     if cell["cell_type"] == "code" and "long" not in cell["metadata"].get("tags", []):
@@ -34,7 +44,7 @@ for cell in json.load(open(sys.argv[1]))["cells"]:
         result.raise_error()
 
 warnings.simplefilter("error")
-from tests.pictures import redrawn
+from tests.pictures import redrawn, small_texts
 
 def settings(widget):
     if hasattr(widget, "options"):
@@ -58,6 +68,11 @@ def anything(widget, rng):
     return rng.uniform(widget.min, widget.max)
 
 report = {"explorers": len(made["Explorer"]), "films": len(made["Film"]), "problems": []}
+for view in {id(view): view for view in shown if view is not None}.values():
+    name = type(view).__name__
+    if len(view.describe().split()) < 5:
+        report["problems"].append(f"{name}: describe() says {view.describe()!r}")
+    report["problems"] += [f"{name}: {text}" for text in small_texts(view.figure)]
 for number, explorer in enumerate(made["Explorer"]):
     if explorer.view is None:
         continue

@@ -1,7 +1,9 @@
 """One look for the whole collection: colours, sizes, and the `View` that every picture is.
 
-The palette is Okabe and Ito's (2008, "Color Universal Design"), chosen to survive the common kinds of
-colour blindness. The same thing has the same colour in every notebook.
+The palette began as Okabe and Ito's (2008, "Color Universal Design") and Paul Tol's; some colours were made
+darker and moved apart, so that each has a contrast of 3 to 1 on white and those of one picture stay apart with
+the three common kinds of colour blindness (tests/test_accessible.py). The same thing has the same colour in
+every notebook.
 """
 
 import io
@@ -15,28 +17,27 @@ COLORS = {
     "input": "#222222",  # a vector before any norm; the residual trunk; data
     "rms_norm": "#0072B2",
     "layer_norm": "#D55E00",
-    "qk_norm": "#882255",  # RMSNorm on queries and keys; the wine of Paul Tol's palette
+    "qk_norm": "#882255",  # RMSNorm on queries and keys
     "all_ones": "#CC79A7",  # the all-ones direction and the mean
-    "scale": "#009E73",
-    "shift": "#E69F00",
-    "gate": "#56B4E9",
-    "noise": "#999999",
-    "time": "#5E3C99",  # t, its embedding, the condition made of it
+    "scale": "#006E45",
+    "shift": "#C48812",
+    "gate": "#389DD1",
+    "noise": "#848484",
+    "time": "#5D2879",  # t, its embedding, the condition made of it
     "broken": "#CC3311",  # a check that fails
     "x_t": "#0072B2",  # between noise and data
     "posterior_mean": "#D55E00",  # the mean of what may be under x_t; a network's guess of it
     "velocity": "#CC79A7",
-    "pre_norm": "#332288",  # these four, where norms are placed: indigo, rose, olive, green of Tol's
-    "post_norm": "#CC6677",
+    "pre_norm": "#332288",  # these three, where norms are placed
+    "post_norm": "#E36E93",
     "no_norm": "#999933",
-    "peri_norm": "#117733",
-    # Five networks that are compared; Paul Tol's muted palette.
+    # Five networks that are compared.
     "adarms": "#332288",
-    "added_gated": "#44AA99",
+    "added_gated": "#37A193",
     "added": "#999933",
-    "input_mlp": "#CC6677",
+    "input_mlp": "#E36E93",
     "never_told": "#661100",
-    "muted": "#777777",  # axes of reference, circles, helper lines
+    "muted": "#6C6C6C",  # axes of reference, circles, helper lines
     "faint": "#DDDDDD",
 }
 

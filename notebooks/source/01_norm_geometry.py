@@ -573,37 +573,37 @@ checks.lesson_01.exercise_4(vector)
 # %% [markdown]
 # ## Quiz
 #
-# Five questions; answer each before you open it.
+# Five questions. Choose, then open your choice. The statements are numbered as in the README.
 #
-# <details><summary>1. Name a change of x that LayerNorm ignores and RMSNorm does not.</summary>
+# **1.** 7 is added to every entry of $x$. Whose result stays the same? (statements 2 and 3)
 #
-# Adding the same number to all entries.
+# <details><summary>Both norms'.</summary>No: RMSNorm keeps the mean, so its result turns towards all-ones.</details>
+# <details><summary>LayerNorm's only.</summary>Right: it subtracts the mean first. [10, 11, 12] and [101, 102, 103] end in one point.</details>
+# <details><summary>RMSNorm's only.</summary>No: RMSNorm ignores a positive factor, not a shift.</details>
 #
-# </details>
+# **2.** In three dimensions, eps and gamma left out: where do all results of LayerNorm lie? (statement 4)
 #
-# <details><summary>2. On which set do all results of LayerNorm lie, in three dimensions?</summary>
+# <details><summary>On a sphere.</summary>No: there lie RMSNorm's. LayerNorm's have mean zero besides.</details>
+# <details><summary>In a plane, at any length.</summary>No: the plane is right, but all are stretched to the length √3.</details>
+# <details><summary>On a circle.</summary>Right: where the plane of mean zero cuts the sphere of radius √3.</details>
 #
-# On a circle: where the sphere of radius $\sqrt3$ meets the plane of vectors with mean zero.
+# **3.** The input has RMS 0.001, and eps is 1e-6. Which RMS has RMSNorm's result? (statement 1)
 #
-# </details>
+# <details><summary>About 0.71.</summary>Right: mean square and eps are equal, so it is 1/√2.</details>
+# <details><summary>About 1.</summary>No: only where the mean square is large against eps. Here they are equal.</details>
+# <details><summary>About 0.5.</summary>No: the sum of mean square and eps stands inside the root.</details>
 #
-# <details><summary>3. The input has RMS 0.001 and eps is 1e-6. Is the result's RMS about 1?</summary>
+# **4.** Does training scale from 0 in (1 + scale) differ from training gamma from 1? (statements 5 and 22)
 #
-# No, about 0.71: mean square and eps are equal.
+# <details><summary>Yes: it is more stable.</summary>No: under plain gradient steps the two paths are one, and the stability of a whole model was not measured.</details>
+# <details><summary>No: the 1 is only a constant.</summary>No: under plain gradient steps that is all. But weight decay pulls gamma towards 0, and 1 + scale towards 1.</details>
+# <details><summary>Only under weight decay or in low precision.</summary>Right: decay pulls them to different places, and near 0 numbers are finer than near 1.</details>
 #
-# </details>
+# **5.** RMSNorm takes one mean, LayerNorm two. Is it faster? (statement 6)
 #
-# <details><summary>4. Why are the statistics of a float16 model taken in float32?</summary>
-#
-# From 256 on a square overflows to infinity, and the norm returns zeros without an error.
-#
-# </details>
-#
-# <details><summary>5. Does (1 + scale) train differently from gamma under plain gradient steps?</summary>
-#
-# No, the path is the same. Weight decay and low precision tell them apart.
-#
-# </details>
+# <details><summary>Always.</summary>No: the time depends on the code that runs, and torch's modules do not run these formulas.</details>
+# <details><summary>That has to be measured.</summary>Right: fewer operations are a statement about arithmetic.</details>
+# <details><summary>Never: a mean is free.</summary>No: written out, each mean is one more pass over memory.</details>
 
 # %% [markdown]
 # ## Summary

@@ -698,37 +698,37 @@ checks.lesson_02.exercise_4(setting, partial(attend, first))
 # %% [markdown]
 # ## Quiz
 #
-# Five questions; answer each before you open it.
+# Five questions. Choose, then open your choice. The statements are numbered as in the README.
 #
-# <details><summary>1. Hidden states grow 3-fold, there are no biases and no norm. By how much do the logits grow?</summary>
+# **1.** Hidden states grow 3-fold; there are no biases and no norm. By how much do the logits grow? (statement 8)
 #
-# 9-fold.
+# <details><summary>3-fold.</summary>No: queries grow 3-fold, and keys do too.</details>
+# <details><summary>9-fold.</summary>Right: 3-fold queries times 3-fold keys.</details>
+# <details><summary>20-fold, as e to the 3.</summary>No: the exponential comes after the logits, in the softmax.</details>
 #
-# </details>
+# **2.** Two logits tie, and lead all others by 1. The factor c grows and grows. Which weights do the two get? (statement 8)
 #
-# <details><summary>2. Two logits lead by 1 over all others at c = 1, and tie with each other. What are the weights at large c?</summary>
+# <details><summary>1 and 0.</summary>No: a factor keeps ties, so nothing tells the two apart.</details>
+# <details><summary>The same as all others.</summary>No: their lead grows with the square of c, and the others lose all weight.</details>
+# <details><summary>One half each.</summary>Right: a factor keeps ties. Such a query never becomes one-hot, and keeps its gradient.</details>
 #
-# One half each: a factor keeps ties, so such a query never becomes one-hot, and keeps its gradient.
+# **3.** A Pre-Norm layer gets a trunk of RMS 100. Which RMS does it hand on? (statement 13)
 #
-# </details>
+# <details><summary>About 100.</summary>Right: the norm is on the branch, and the branch adds little to so large a trunk.</details>
+# <details><summary>1.</summary>No: RMS 1 has only what attention reads.</details>
+# <details><summary>About 10,000.</summary>No: squares turn up in logits without a norm, not on the trunk.</details>
 #
-# <details><summary>3. At which weights is the softmax Jacobian zero?</summary>
+# **4.** RMSNorm stands before attention. What still saturates the softmax? (statement 9)
 #
-# Exactly where they are one-hot. Uniform weights over 64 keys give a small norm, $\sqrt{63}/64 = 0.12$.
+# <details><summary>A trunk 10 times larger.</summary>No: attention reads RMS 1 as before.</details>
+# <details><summary>W_q and W_k 10 times larger.</summary>Right: they come after the norm. QK-norm would undo it.</details>
+# <details><summary>A trunk 10 times smaller.</summary>No: while its RMS is large against the root of eps, nothing changes.</details>
 #
-# </details>
+# **5.** Large biases are added to queries and keys. Which placement keeps attention as it was? (statement 9)
 #
-# <details><summary>4. A Pre-Norm layer gets a trunk of RMS 100. What RMS does it hand on, roughly?</summary>
-#
-# 100. The norm is on the branch.
-#
-# </details>
-#
-# <details><summary>5. W_q doubles in training. Which of the three placements undoes that?</summary>
-#
-# QK-norm only.
-#
-# </details>
+# <details><summary>Pre-norm.</summary>No: it saturates. All queries turn to the few keys that fit the bias.</details>
+# <details><summary>QK-norm.</summary>No: unless the trunk is large, it goes blind. The bias is most of what it normalises, so all queries become alike.</details>
+# <details><summary>Neither.</summary>Right: and they fail in opposite ways.</details>
 
 # %% [markdown]
 # ## Summary

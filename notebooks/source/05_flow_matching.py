@@ -706,37 +706,37 @@ checks.lesson_05.exercise_4(uncross)
 # %% [markdown]
 # ## Quiz
 #
-# Five questions; answer each before you open it.
+# Five questions. Choose, then open your choice. The statements are numbered as in the README.
 #
-# <details><summary>1. What does a perfect network answer at t = 1?</summary>
+# **1.** What does a perfect network answer at t = 1? (statement 18)
 #
-# $x_t$ minus the mean of the data.
+# <details><summary>The way from the nearest data point.</summary>No: there x_t says nothing about the data, so all are equally likely.</details>
+# <details><summary>x_t minus the mean of the data.</summary>Right: all is possible, so the guess is the mean of all.</details>
+# <details><summary>0.</summary>No: then the noise would stay where it is.</details>
 #
-# </details>
+# **2.** Two bands of a chunk are independent. Which is known first as t falls? (statement 18)
 #
-# <details><summary>2. The training loss stops falling at 0.2. Has training failed?</summary>
+# <details><summary>The slower one.</summary>No: frequency is not in the formula.</details>
+# <details><summary>Both at the same t.</summary>No: only if their variances are equal.</details>
+# <details><summary>The one with more variance.</summary>Right: half of it is known at t = σ/(1 + σ).</details>
 #
-# Not by that alone. Where lines cross, the targets differ, and their spread is a loss that nobody can avoid.
+# **3.** Band 10 of our chunks is smaller than band 3, and yet known earlier. Why? (statement 18)
 #
-# </details>
+# <details><summary>It is a part of the bow round the obstacle.</summary>Right: once the side is known, all parts of the bow are.</details>
+# <details><summary>It is faster.</summary>No: frequency as such decides nothing.</details>
+# <details><summary>By chance.</summary>No: it is so in all three seeds.</details>
 #
-# <details><summary>3. Two bands of a chunk are independent. Which becomes known first?</summary>
+# **4.** Where does the last of N Euler steps land? (statement 18)
 #
-# The one with the larger variance, fast or slow.
+# <details><summary>On a data point.</summary>No: nearly so if N is large, but with few steps in between.</details>
+# <details><summary>On the posterior mean at t = 1/N.</summary>Right: so few steps give blurred samples.</details>
+# <details><summary>On the mean of all data.</summary>No: only if N is 1.</details>
 #
-# </details>
+# **5.** Samples have the form of the data, but are too narrow. What may be wrong? (statement 18)
 #
-# <details><summary>4. Where does the last of N Euler steps land?</summary>
-#
-# On the posterior mean at $t = 1/N$.
-#
-# </details>
-#
-# <details><summary>5. Samples look like the data, but too narrow. Which sign or time may be wrong?</summary>
-#
-# The time may run the wrong way. A wrong sign would send them far away.
-#
-# </details>
+# <details><summary>The sign of the velocity.</summary>No: then they run far away.</details>
+# <details><summary>Too many Euler steps.</summary>No: more steps make them sharper.</details>
+# <details><summary>The time runs the wrong way.</summary>Right: the last steps then ask about t near 1, where the answer is a mean of many points.</details>
 
 # %% [markdown]
 # ## Summary

@@ -106,6 +106,7 @@ class Transformer(nn.Module):
 
     def forward(self, tokens, cond=None, positions=None, mask=None, past=None):
         """tokens (batch, tokens, width) -> the same. past: for each layer, a prefix's keys and values."""
+        require_tensor("tokens", tokens, ndim=3, width=self.final_norm.width)
         past = [None] * len(self.blocks) if past is None else past
         if not isinstance(past, (list, tuple)) or len(past) != len(self.blocks):
             raise ValueError(

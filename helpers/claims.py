@@ -71,7 +71,7 @@ def verdict(row: int, holds: bool | str | None, value: str) -> Verdict:
         ValueError: unknown row, empty condition, empty value.
         TypeError: `holds` or `value` of another type.
     """
-    if row not in STATEMENTS:
+    if isinstance(row, bool) or not isinstance(row, int) or row not in STATEMENTS:
         raise ValueError(f"row must be one of 1 to {len(STATEMENTS)}, got {row!r}")
     if not isinstance(value, str):
         raise TypeError(f"value must be a string, got {type(value).__name__}")

@@ -7,9 +7,16 @@ from typing import NamedTuple
 
 import torch
 
-from helpers.action_expert import CONDITIONINGS, ActionExpert
+from helpers.action_expert import CONDITIONINGS, ActionExpert, ExpertConfig
 from helpers.data import reach_demonstrations, reach_scenes
 from helpers.training import count_parameters
+from helpers.validation import (
+    require_choice,
+    require_kind,
+    require_list,
+    require_number,
+    require_path,
+)
 
 RESULTS = Path(__file__).resolve().parent.parent / "experiments" / "results" / "comparison"
 NAMES = {
@@ -36,6 +43,7 @@ STUDENT_T = {
 
 def trained_parameters(model):
     """How many parameters training can move: all but the gate that adaRMS's final norm does not use."""
+    require_kind("model", model, ActionExpert)
     unused = 0
     if model.conditioning == "adarms":
         norm = model.transformer.final_norm
@@ -45,10 +53,8 @@ def trained_parameters(model):
 
 def matched_config(config, conditioning):
     """`config` with the feed-forward width that gives as many trained parameters as adaRMS has in it."""
-    if conditioning not in CONDITIONINGS:
-        raise ValueError(
-            f"conditioning must be one of {', '.join(CONDITIONINGS)}, got {conditioning!r}"
-        )
+    require_kind("config", config, ExpertConfig)
+    require_choice("conditioning", conditioning, CONDITIONINGS)
     wanted = _parameters(config, "adarms")
     least = _parameters(replace(config, mlp_width=1), conditioning)
     per_unit = _parameters(replace(config, mlp_width=2), conditioning) - least
@@ -99,12 +105,16 @@ def paired_difference(ours, theirs):
 
     Pairing takes out what both share: the same seed draws the same batches, noise and times for both.
     """
+    require_list("ours", ours, require_number, least=0)
+    require_list("theirs", theirs, require_number, least=0)
     if len(ours) != len(theirs):
         raise ValueError(
             f"ours and theirs must be paired by seed, got {len(ours)} and {len(theirs)}"
         )
     if len(ours) not in STUDENT_T:
-        raise ValueError(f"2 to {max(STUDENT_T)} seeds are needed, got {len(ours)}")
+        raise ValueError(
+            f"ours and theirs must hold 2 to {max(STUDENT_T)} seeds each, got {len(ours)}"
+        )
     difference = torch.tensor(ours, dtype=torch.float64) - torch.tensor(theirs, dtype=torch.float64)
     error = difference.std().item() / len(ours) ** 0.5
     return Difference(difference.mean().item(), STUDENT_T[len(ours)] * error)
@@ -119,6 +129,7 @@ def shipped_results(folder=RESULTS):
     Raises:
         FileNotFoundError: there are none.
     """
+    require_path("folder", folder)
     paths = sorted(Path(folder).glob("*.json"))
     if not paths:
         raise FileNotFoundError(f"no results in {folder}: run `make experiments`")

@@ -4,7 +4,14 @@ import torch
 
 from helpers.data import Scene, reach_demonstrations, success, to_waypoints
 from helpers.flow import euler_path, exact_velocity, interpolate, target_velocity
-from helpers.validation import require_count, require_number
+from helpers.validation import (
+    require_callable,
+    require_count,
+    require_kind,
+    require_number,
+    require_tensor,
+    require_times,
+)
 
 
 @torch.no_grad()
@@ -13,6 +20,9 @@ def sample_path(model, observation, num_steps=10, seed=0):
 
     observation (n, observation_dim): one sample for each row.
     """
+    _require_model(model)
+    require_tensor("observation", observation, ndim=2)
+    require_count("seed", seed, least=0)
     config = model.config
     random = torch.Generator().manual_seed(seed)
     noise = torch.randn(len(observation), config.horizon, config.action_dim, generator=random)
@@ -26,6 +36,7 @@ def sample_actions(model, observation, num_steps=10, seed=0):
 
 def success_rate(model, scene, num_steps=10, seed=0):
     """Share of `helpers.data.Scene`s whose sampled chunk passes the obstacle and ends at the goal."""
+    require_kind("scene", scene, Scene)
     actions = sample_actions(model, scene.observation, num_steps, seed)
     return success(to_waypoints(actions), scene).float().mean().item()
 
@@ -33,6 +44,10 @@ def success_rate(model, scene, num_steps=10, seed=0):
 @torch.no_grad()
 def loss_by_time(model, actions, observation, times, seed=0):
     """Mean squared error of v_t at each of `times`, same noise at all of them -> (times,)."""
+    require_callable("model", model)
+    require_tensor("actions", actions, ndim=3)
+    require_times("times", times)
+    require_count("seed", seed, least=0)
     noise = torch.randn(actions.shape, generator=torch.Generator().manual_seed(seed))
     losses = []
     for t in times:
@@ -62,6 +77,15 @@ def measure_by_time(velocity, scene, actions, times, seed=0):
 
     velocity(x_t, time) answers for the scenes' rows; actions: one chunk for each scene.
     """
+    require_callable("velocity", velocity)
+    require_kind("scene", scene, Scene)
+    require_tensor("actions", actions, ndim=3)
+    if len(actions) != len(scene.goal):
+        raise ValueError(
+            f"actions must hold one chunk for each of {len(scene.goal)} scenes, got {len(actions)}"
+        )
+    require_times("times", times)
+    require_count("seed", seed, least=0)
     noise = torch.randn(actions.shape, generator=torch.Generator().manual_seed(seed))
     losses, successes = [], []
     for t in times:
@@ -79,7 +103,9 @@ def exact_reach_velocity(scene, count=1000, seed=0):
 
     Returns a function of x_t (scenes, horizon, 2) and time (scenes,), all above 0.
     """
+    require_kind("scene", scene, Scene)
     require_count("count", count)
+    require_count("seed", seed, least=0)
     possible = []
     for i in range(len(scene.goal)):
         place = (x[i : i + 1].expand(count, 2) for x in (scene.goal, scene.obstacle))
@@ -90,3 +116,12 @@ def exact_reach_velocity(scene, count=1000, seed=0):
         return torch.cat([exact_velocity(*row) for row in rows])
 
     return velocity
+
+
+def _require_model(model):
+    require_callable("model", model)
+    if not hasattr(model, "config"):
+        raise TypeError(
+            f"model must have a config (horizon and action_dim), as an ActionExpert has, "
+            f"got {type(model).__name__}"
+        )

@@ -4,7 +4,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from helpers.claims import STATEMENTS
+from helpers.claims import STATEMENTS, Verdict
+from helpers.validation import require_kind, require_list, require_path
 
 VERDICTS = Path(__file__).resolve().parent.parent / "notebooks" / "verdicts.json"
 
@@ -44,6 +45,10 @@ def believed_and_found(here=(), lesson="", path=VERDICTS):
     Raises:
         FileNotFoundError: no such file.
     """
+    require_list("here", here, lambda at, one: require_kind(at, one, Verdict), least=0)
+    if not isinstance(lesson, str):
+        raise TypeError(f'lesson must be a string such as "07", got {type(lesson).__name__}')
+    require_path("path", path)
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(

@@ -4,9 +4,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.action_expert import ActionExpert
+from helpers.action_expert import ActionExpert, ExpertConfig
 from helpers.flow import flow_loss
 from helpers.norms import AdaRMSNorm
+from helpers.validation import require_choice, require_count, require_kind, require_module
 
 PARTS = (
     "block gate",
@@ -25,6 +26,7 @@ PARTS = (
 
 def wake(model):
     """Start every modulation as torch starts a Dense, not at zero; returns the model."""
+    require_module("model", model)
     for norm in model.modules():
         if isinstance(norm, AdaRMSNorm):
             norm.modulation.reset_parameters()
@@ -44,6 +46,11 @@ def gradients_by_part(model):
 
     A modulation is split into its thirds; those of all blocks are taken together.
     """
+    require_kind("model", model, ActionExpert)
+    if model.conditioning != "adarms":
+        raise ValueError(f'model must have conditioning "adarms", got {model.conditioning!r}')
+    if any(parameter.grad is None for parameter in model.parameters()):
+        raise ValueError("model must hold gradients: call backward() on a loss first, got None")
     found = {part: [] for part in PARTS}
     for name, parameter in model.named_parameters():
         if "modulation" in name:
@@ -61,8 +68,10 @@ def gradients_by_part(model):
 
 def gradients(start, config, steps=4, seed=0):
     """Train from one of `STARTS` on made-up actions -> (parts, steps) array of gradient sizes."""
-    if start not in STARTS:
-        raise ValueError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
+    require_choice("start", start, STARTS)
+    require_kind("config", config, ExpertConfig)
+    require_count("steps", steps)
+    require_count("seed", seed, least=0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = ActionExpert(config, "adarms")

@@ -10,7 +10,7 @@ import torch
 from torch.func import jacrev, jvp, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from helpers.validation import require_tensor
+from helpers.validation import require_callable, require_list, require_shape, require_tensor
 
 
 def token_jacobian(function, hidden_states, token=0):
@@ -25,6 +25,7 @@ def token_jacobian(function, hidden_states, token=0):
 
     Row i holds the derivatives of output entry i. For many depths of one stack use `along_depth`.
     """
+    require_callable("function", function)
     hidden_states = _one_sequence(hidden_states, token)
 
     def output_of(pushed):
@@ -33,7 +34,9 @@ def token_jacobian(function, hidden_states, token=0):
             token % hidden_states.shape[1]
         )
         moved = torch.where(at_token[None, :, None], pushed, hidden_states)
-        return function(moved)[0, token]
+        result = function(moved)
+        require_shape("what function returns", result, moved.shape)
+        return result[0, token]
 
     with sdpa_kernel(SDPBackend.MATH):
         return jacrev(output_of)(hidden_states[0, token])
@@ -55,6 +58,8 @@ def along_depth(layers, hidden_states, token=0):
         streams (depth + 1, tokens, width): what goes into the first layer, then after each layer.
         jacobians (depth, width, width): d streams[l + 1][token] / d streams[0][token].
     """
+    if not isinstance(layers, torch.nn.ModuleList):
+        require_list("layers", layers, require_callable, least=0)
     hidden_states = _one_sequence(hidden_states, token)
     width = hidden_states.shape[-1]
     pushes = hidden_states.new_zeros(width, *hidden_states.shape)
@@ -76,7 +81,7 @@ def along_depth(layers, hidden_states, token=0):
 def singular_values(jacobian):
     """Singular values of (..., width, width), largest first: (..., width)."""
     require_tensor("jacobian", jacobian)
-    if jacobian.ndim < 2:
+    if jacobian.ndim < 2 or jacobian.shape[-2] != jacobian.shape[-1]:
         raise ValueError(f"jacobian must be (..., width, width), got shape {tuple(jacobian.shape)}")
     return torch.linalg.svdvals(jacobian)
 

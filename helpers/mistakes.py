@@ -15,6 +15,12 @@ from helpers.action_expert import ActionExpert, ExpertConfig
 from helpers.embeddings import TimeMLP
 from helpers.flow import euler_sample
 from helpers.norms import AdaRMSNorm, modulate, rms_norm
+from helpers.validation import (
+    require_callable,
+    require_count,
+    require_kind,
+    require_tensor,
+)
 
 OPENPI = (
     "https://github.com/Physical-Intelligence/openpi/blob/"
@@ -86,6 +92,7 @@ class TimeReversed(TimeMLP):
 
 def overwrite_dense(model):
     """What a parent's init does to every Dense of the transformer: N(0, 0.02) at width 1024, bias zero."""
+    require_kind("model", model, ActionExpert)
     for module in model.transformer.modules():
         if isinstance(module, nn.Linear):
             # At pi0.5's width the deviation is 0.02; a narrow model needs more for the same outputs.
@@ -115,8 +122,19 @@ class Port:
     time_mlp: type[TimeMLP] = TimeMLP
     after_init: Callable | None = None
 
+    def __post_init__(self):
+        for name in ("norm", "final_norm", "time_mlp"):
+            kind, wanted = getattr(self, name), TimeMLP if name == "time_mlp" else AdaRMSNorm
+            if name == "final_norm" and kind is None:
+                continue
+            if not (isinstance(kind, type) and issubclass(kind, wanted)):
+                raise TypeError(f"{name} must be a kind of {wanted.__name__}, got {kind!r}")
+        if self.after_init is not None:
+            require_callable("after_init", self.after_init)
+
     def expert(self, config=SMALL, seed=0):
         """A newborn `ActionExpert` written this way. Draws from its own seed, not from torch's state."""
+        require_count("seed", seed, least=0)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             model = ActionExpert(config, "adarms")
@@ -220,6 +238,7 @@ class Finding:
 
 def birth(port):
     """A newborn block returns its input, bit for bit."""
+    require_kind("port", port, Port)
     model = port.expert()
     x, cond = _random(2, 4, SMALL.width), _random(2, SMALL.width)
     blocks = model.transformer.blocks
@@ -230,6 +249,7 @@ def birth(port):
 
 def plain(port):
     """A newborn norm is the plain RMSNorm."""
+    require_kind("port", port, Port)
     x, cond = _random(2, 4, SMALL.width), _random(2, SMALL.width)
     errors = [float((norm(x, cond)[0] - rms_norm(x)).abs().max()) for norm in _norms(port.expert())]
     close = max(errors) < 1e-5
@@ -238,6 +258,7 @@ def plain(port):
 
 def size(port):
     """A float16 input 300 times larger gives the same normed."""
+    require_kind("port", port, Port)
     x, cond = _random(2, 4, SMALL.width).half(), _random(2, SMALL.width)
     norm = port.norm(SMALL.width, SMALL.width).requires_grad_(False)
     change = float((norm(300 * x, cond)[0] - norm(x, cond)[0]).abs().max())
@@ -247,6 +268,7 @@ def size(port):
 
 def numbers(port):
     """With pi0.5's parameters, pi0.5's numbers: cond, then normed, then gate."""
+    require_kind("port", port, Port)
     for name, got, wanted, case in _held_against_openpi(port):
         error, close = openpi_numbers.largest_error(got, wanted, case)
         if not close:
@@ -256,6 +278,7 @@ def numbers(port):
 
 def hearing(port):
     """A newborn model does not hear the time; once its modulations are not zero, its last norm does."""
+    require_kind("port", port, Port)
     newborn, awake = port.expert(), port.expert()
     at_birth = _change_over_time(newborn)
     if at_birth > 0:
@@ -278,12 +301,16 @@ INVARIANTS = {invariant.__name__: invariant for invariant in (birth, plain, size
 
 def check(port):
     """Try all five invariants on a port -> dict from name to `Finding`."""
+    require_kind("port", port, Port)
     return {name: invariant(port) for name, invariant in INVARIANTS.items()}
 
 
 @torch.no_grad()
 def draw(port, trained, noise, num_steps=20):
     """Load the weights of `trained` into the code of `port` and sample from `noise` (n, horizon, dim)."""
+    require_kind("port", port, Port)
+    require_kind("trained", trained, ActionExpert)
+    require_tensor("noise", noise, ndim=3)
     model = port.expert(trained.config)
     model.load_state_dict(trained.state_dict())
     return euler_sample(model, noise, num_steps)

@@ -11,6 +11,15 @@ from types import SimpleNamespace
 
 import torch
 
+from helpers.validation import (
+    require_callable,
+    require_choice,
+    require_kind,
+    require_list,
+    require_shape,
+    require_tensor,
+)
+
 FILE = Path(__file__).with_suffix(".json")
 
 NORM_CASES = (
@@ -30,8 +39,7 @@ def load(name):
     All numbers are float32 tensors. A Dense kernel is (in, out), the transpose of an `nn.Linear`'s weight.
     """
     cases = {case["name"]: case for case in json.loads(FILE.read_text(encoding="utf-8"))["cases"]}
-    if name not in cases:
-        raise ValueError(f"name must be one of {', '.join(cases)}, got {name!r}")
+    require_choice("name", name, cases)
     case = cases[name]
     numbers = _tensors({**case["inputs"], **case["outputs"], "params": case["params"]})
     return SimpleNamespace(source=case["source"], **case["tolerance"], **numbers)
@@ -39,12 +47,19 @@ def load(name):
 
 def largest_error(got, wanted, case):
     """The largest |got - wanted|, and whether all are within the case's atol + rtol * |wanted|."""
+    if not (hasattr(case, "atol") and hasattr(case, "rtol")):
+        raise TypeError(f"case must be one of openpi_numbers.load, got {type(case).__name__}")
+    require_tensor("wanted", wanted)
+    require_shape("got", got, wanted.shape)
     error = (got - wanted).abs()
     return float(error.max()), bool((error <= case.atol + case.rtol * wanted.abs()).all())
 
 
 def load_dense(linear, kernel, bias):
     """Put a Dense of the file into an `nn.Linear` that needs no gradient."""
+    require_kind("linear", linear, torch.nn.Linear)
+    require_shape("kernel", kernel, (linear.in_features, linear.out_features))
+    require_shape("bias", bias, (linear.out_features,))
     linear.weight.copy_(kernel.T)
     linear.bias.copy_(bias)
 
@@ -62,6 +77,8 @@ class Row:
 
 def compare_norm(name, make_norm):
     """Run one of `NORM_CASES` through make_norm(kernel, bias)(x, cond) -> `Row`."""
+    require_callable("make_norm", make_norm)
+    require_choice("name", name, NORM_CASES)
     case = load(name)
     pairs = list(
         zip(make_norm(**case.params)(case.x, case.cond), (case.normed, case.gate), strict=True)
@@ -75,6 +92,7 @@ def compare_norm(name, make_norm):
 
 def table(rows):
     """Rows as a table in Markdown."""
+    require_list("rows", rows, lambda at, row: require_kind(at, row, Row), least=0)
     lines = ["| case | pi0.5's first numbers | ours | largest error |", "|---|---|---|---|"]
     lines += [f"| `{r.name}` | {r.wanted} | {r.got} | {r.error:.0e} |" for r in rows]
     return "\n".join(lines)

@@ -12,13 +12,17 @@ from helpers.action_expert import ActionExpert
 from helpers.blocks import attention_mask
 from helpers.norms import AdaRMSNorm, gated_residual
 from helpers.validation import (
+    require_choice,
     require_count,
     require_finite,
+    require_kind,
+    require_list,
     require_number,
     require_shape,
     require_tensor,
     require_time,
     require_time_values,
+    require_times,
 )
 
 PARTS = ("scale", "shift", "gate")
@@ -50,6 +54,7 @@ def modulations(model, time):
     The names are those of `told_places`, with "attention" or "feed-forward" behind where a layer has both.
     """
     places = told_places(model)
+    require_time("time", time)
     require_time_values("time", time)
     cond, found = model.time_mlp(time), {}
     for place, norms in places.items():
@@ -78,9 +83,14 @@ def lie(model, told, place=None):
     told: a number, or (batch,) numbers, one for each member of the batch. A model that is told the time
     once can only be lied to there: place None.
     """
+    require_kind("model", model, ActionExpert)
+    if isinstance(told, torch.Tensor) and told.ndim:
+        require_time("told", told)
+    elif not isinstance(told, torch.Tensor):
+        require_number("told", told)
     told = torch.as_tensor(told, dtype=torch.float32)
     require_time_values("told", told)
-    if getattr(model, "conditioning", None) in ("input", "added", "added_gated") and place is None:
+    if model.conditioning in ("input", "added", "added_gated") and place is None:
         which = -1  # the time is the last thing its time MLP is given
         hooks = [
             model.time_mlp.register_forward_pre_hook(
@@ -89,8 +99,7 @@ def lie(model, told, place=None):
         ]
     else:
         places = told_places(model)
-        if place is not None and place not in places:
-            raise ValueError(f"place must be None or one of {', '.join(places)}, got {place!r}")
+        require_choice("place", place, (None, *places))
         chosen = [n for name, norms in places.items() if place in (None, name) for n in norms]
         hooks = [
             norm.register_forward_pre_hook(
@@ -111,8 +120,9 @@ def hold(model, part, time):
 
     time (times,): the times to average over. The norms go on hearing the time through the other parts.
     """
-    if part not in PARTS:
-        raise ValueError(f"part must be one of {', '.join(PARTS)}, got {part!r}")
+    _require_adarms(model)
+    require_choice("part", part, PARTS)
+    require_time("time", time)
     require_time_values("time", time)
     number = PARTS.index(part)
 
@@ -230,6 +240,11 @@ def half_known(known, times):
     Raises:
         ValueError: it never is.
     """
+    require_times("times", times)
+    if not isinstance(known, torch.Tensor):
+        require_list("known", known, require_number)
+    else:
+        require_tensor("known", known, ndim=1)
     if len(known) != len(times):
         raise ValueError(
             f"known must have one value for each of {len(times)} times, got {len(known)}"
@@ -245,7 +260,7 @@ def half_known(known, times):
 
 
 def _suffix(model, x_t, time, observation):
-    _require_expert(model)
+    require_kind("model", model, ActionExpert)
     return model.embed_suffix(x_t, time, observation)
 
 
@@ -253,13 +268,8 @@ def _is_told(norm):
     return isinstance(norm, AdaRMSNorm)
 
 
-def _require_expert(model):
-    if not isinstance(model, ActionExpert):
-        raise TypeError(f"model must be an ActionExpert, got {type(model).__name__}")
-
-
 def _require_adarms(model):
-    _require_expert(model)
+    require_kind("model", model, ActionExpert)
     if model.conditioning != "adarms":
         raise ValueError(
             'model must have conditioning "adarms": only its norms are told the time, '

@@ -16,7 +16,16 @@ from tqdm.auto import tqdm
 
 from helpers.blocks import Attention, FeedForward, PostNormBlock, PreNormBlock
 from helpers.norms import RMSNorm
-from helpers.validation import require_count
+from helpers.validation import (
+    require_callable,
+    require_choice,
+    require_count,
+    require_integers,
+    require_kind,
+    require_list,
+    require_number,
+    require_path,
+)
 
 VARIANTS = {
     "pre": "Pre-Norm",
@@ -44,14 +53,21 @@ class RaceConfig:
     steps: int = 250
     learning_rate: float = 1e-3
 
+    def __post_init__(self):
+        for name, value in asdict(self).items():
+            if name != "learning_rate":
+                require_count(name, value)
+        require_number("learning_rate", self.learning_rate, above=0)
+
 
 class Sorter(nn.Module):
     """Embeds numbers (batch, tokens), runs the layers, and gives logits (batch, tokens, vocabulary)."""
 
     def __init__(self, variant, config):
         super().__init__()
-        if variant not in VARIANTS:
-            raise ValueError(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+        require_choice("variant", variant, VARIANTS)
+        require_kind("config", config, RaceConfig)
+        self.numbers = config.numbers
         width = config.width
         self.embed = nn.Embedding(config.vocabulary, width)
         self.position = nn.Parameter(torch.randn(config.numbers, width))
@@ -69,6 +85,9 @@ class Sorter(nn.Module):
         self.head = nn.Linear(width, config.vocabulary)
 
     def forward(self, numbers):
+        require_integers("numbers", numbers, ndims=(2,))
+        if numbers.shape[1] != self.numbers:
+            raise ValueError(f"numbers must be (batch, {self.numbers}), got {tuple(numbers.shape)}")
         hidden_states = self.embed(numbers) + self.position
         for layer in self.layers:
             hidden_states = layer(hidden_states)
@@ -87,7 +106,8 @@ class Run:
 
     def __init__(self, variant, config=None, seed=0):
         require_count("seed", seed, least=0)
-        self.variant, self.config, self.seed = variant, config or RaceConfig(), seed
+        config = RaceConfig() if config is None else config
+        self.variant, self.config, self.seed = variant, config, seed
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.model = Sorter(variant, self.config)
@@ -124,6 +144,9 @@ def race(runs, on_step=None):
 
     Shows a progress bar. Interrupted, what was measured so far stays in the runs' results.
     """
+    require_list("runs", runs, lambda name, run: require_kind(name, run, Run))
+    if on_step is not None:
+        require_callable("on_step", on_step)
     quiet = os.environ.get("HELPERS_STILL") == "1"
     for step in tqdm(range(runs[0].config.steps), desc="race", leave=False, disable=quiet):
         for run in runs:
@@ -137,6 +160,7 @@ def shipped_results(folder=RESULTS):
 
     Raises FileNotFoundError where there are none.
     """
+    require_path("folder", folder)
     paths = sorted(Path(folder).glob("*.json"))
     if not paths:
         raise FileNotFoundError(f"no results in {folder}: run `make experiments`")
@@ -145,6 +169,7 @@ def shipped_results(folder=RESULTS):
 
 def settings(run):
     """What identifies a run, for its file."""
+    require_kind("run", run, Run)
     return {"variant": run.variant, "seed": run.seed, "settings": asdict(run.config)}
 
 

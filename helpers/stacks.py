@@ -16,7 +16,7 @@ from helpers.blocks import (
     PreNormBlock,
 )
 from helpers.norms import rms_norm
-from helpers.validation import require_count, require_number
+from helpers.validation import require_choice, require_count, require_number
 
 PLACEMENTS = ("pre", "post", "none", "ada", "peri")
 FEED_FORWARDS = {"GELU": FeedForward, "gated GELU": GatedFeedForward}
@@ -45,8 +45,8 @@ def random_stack(
     Returns:
         `nn.ModuleList` of float64 layers: the singular values of a deep stack span more than float32 holds.
     """
-    _require_choice("placement", placement, PLACEMENTS)
-    _require_choice("feed_forward", feed_forward, tuple(FEED_FORWARDS))
+    require_choice("placement", placement, PLACEMENTS)
+    require_choice("feed_forward", feed_forward, FEED_FORWARDS)
     require_count("depth", depth)
     require_number("strength", strength, least=0)
     require_count("seed", seed, least=0)
@@ -97,8 +97,3 @@ class _WithCondition(nn.Module):
 
     def forward(self, hidden_states):
         return self.layer(hidden_states, self.cond.expand(hidden_states.shape[0], -1))
-
-
-def _require_choice(name, value, allowed):
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")

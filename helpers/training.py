@@ -257,9 +257,11 @@ def save_checkpoint(path, model, settings, step=None, **notes):
     if step is not None:
         require_count("step", step, least=0)
     path = Path(path)
-    formats = {parameter.dtype for parameter in model.parameters()} - {torch.float32}
-    if formats:
-        raise ValueError(f"model must hold torch.float32 only (model.float()), got {formats.pop()}")
+    if any(parameter.dtype == torch.float64 for parameter in model.parameters()):
+        raise ValueError(
+            "model must hold float32 or half precision, as `model.float()` does, got torch.float64: "
+            "loading would round it"
+        )
     if path.suffix != ".safetensors":
         raise ValueError(f"path must end in .safetensors, got {path.name}")
     about = {

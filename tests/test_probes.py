@@ -85,7 +85,7 @@ def test_a_lie_ends_when_the_block_raises():
 
 
 def test_lies_that_cannot_be_told():
-    with pytest.raises(ValueError, match="place must be None or one of layer 0"):
+    with pytest.raises(ValueError, match="place must be one of None, 'layer 0'"):
         probes.lie(_model(), 0.5, "layer 9").__enter__()
     with pytest.raises(ValueError, match="told must lie in"):
         probes.lie(_model(), 1.5).__enter__()

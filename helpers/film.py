@@ -20,9 +20,10 @@ from PIL import Image, features
 
 from helpers.drawing import Painter
 from helpers.sliders import choice, control
+from helpers.validation import require_count, require_number
 
 FRAMES = 41
-FEW_FRAMES = 25  # of a film that stands for live sliders, of which a page has many
+FEW_FRAMES = 21  # of a film that stands for live sliders, of which a page has many
 
 
 def film(view, *, frames=FRAMES, seconds=4.0, still=None, **controls):
@@ -46,14 +47,14 @@ def film(view, *, frames=FRAMES, seconds=4.0, still=None, **controls):
             f"film needs exactly one slider, got {len(controls)} ({', '.join(controls) or 'none'}); "
             "explore takes several"
         )
-    if not isinstance(frames, int) or frames < 2:
-        raise ValueError(f"frames must be an integer of at least 2, got {frames!r}")
-    if not seconds > 0:
-        raise ValueError(f"seconds must be above 0, got {seconds!r}")
+    require_count("frames", frames, least=2)
+    require_number("seconds", seconds, above=0)
     [(name, given)] = controls.items()
     if isinstance(given, np.ndarray):
         given = choice({f"{value:.2f}": value for value in given.ravel().tolist()})
     asked = control(name, given)
+    if still is not None and asked.kind.endswith("Slider"):
+        require_number("still", still)
     return Film(view, name, asked, asked.positions(frames), seconds, still)
 
 

@@ -19,6 +19,8 @@ from tools import notebooks, pages
 SITE = pages.DIST / "site"
 STYLE = pages.TEMPLATES / "site" / "style.css"
 DOCS = pages.ROOT / "docs"
+# A cell of a table with 120 letters or more is kept wide on a phone, where the table scrolls.
+LONG_CELL = re.compile(r"<td([^>]*)>(?=(?:(?!</td>).){120})", re.DOTALL)
 
 
 def documents() -> list[Path]:
@@ -59,6 +61,7 @@ def made_page(notebook: nbformat.NotebookNode, title: str, **around) -> str:
     if contents:
         contents = f"<summary>On this page</summary>\n<ul>{contents}</ul>"
         contents = f'<details class="contents">{contents}</details>'
+    page = LONG_CELL.sub(r'<td class="long"\1>', page)
     return pages.marked(page.replace("<!--contents-->", contents))
 
 
@@ -96,7 +99,9 @@ def build(folder: Path, read) -> None:
     shutil.copy(pages.web_file("mathjax/es5/tex-svg-full.js"), folder / "mathjax.js")
     lessons = {source.stem: read(source) for source in notebooks.sources()}
     about = {stem: pages.title_and_question(lesson) for stem, lesson in lessons.items()}
-    written = {"index": made_page(index(about), _title_of(pages.ROOT / "README.md"))}
+    written = {
+        "index": made_page(index(about), _title_of(pages.ROOT / "README.md"), file="index.html")
+    }
     for path in documents():
         text = path.read_text(encoding="utf-8")
         written[path.stem] = made_page(from_markdown(text), _title_of(path))

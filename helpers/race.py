@@ -15,6 +15,7 @@ from torch import nn
 from tqdm.auto import tqdm
 
 from helpers.blocks import Attention, FeedForward, PostNormBlock, PreNormBlock
+from helpers.interrupts import Interrupt
 from helpers.norms import RMSNorm
 from helpers.validation import (
     require_callable,
@@ -142,17 +143,22 @@ class Run:
 def race(runs, on_step=None):
     """Train all runs side by side, step by step; on_step(step) is called after each step of all.
 
-    Shows a progress bar. Interrupted, what was measured so far stays in the runs' results.
+    Shows a progress bar. An interrupt (■ in a notebook, Ctrl-C elsewhere) is raised when the step that is
+    under way is done, so that all runs have got equally far; called again, it goes on from there.
     """
     require_list("runs", runs, lambda name, run: require_kind(name, run, Run))
     if on_step is not None:
         require_callable("on_step", on_step)
     quiet = os.environ.get("HELPERS_STILL") == "1"
-    for step in tqdm(range(runs[0].config.steps), desc="race", leave=False, disable=quiet):
-        for run in runs:
-            run.step()
-        if on_step is not None:
-            on_step(step + 1)
+    steps = range(len(runs[0].result["loss"]), runs[0].config.steps)
+    with Interrupt() as interrupt:
+        for step in tqdm(steps, desc="race", leave=False, disable=quiet):
+            for run in runs:
+                run.step()
+            if on_step is not None:
+                on_step(step + 1)
+            if interrupt.came:
+                raise KeyboardInterrupt(f"after {step + 1} of {steps.stop} steps")
 
 
 def shipped_results(folder=RESULTS):

@@ -9,9 +9,7 @@ import glob
 import json
 import math
 import os
-import signal
 import tempfile
-import threading
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
@@ -26,6 +24,7 @@ from tqdm.auto import tqdm
 
 from helpers.action_expert import CONDITIONINGS, ActionExpert, ExpertConfig
 from helpers.flow import flow_loss, interpolate, sample_time, target_velocity
+from helpers.interrupts import Interrupt
 from helpers.validation import (
     require_callable,
     require_choice,
@@ -103,7 +102,7 @@ class Training:
         if steps is not None:
             require_count("steps", steps)
             last = min(last, self.step + steps)
-        with _Interrupt() as interrupt, self._bar(last) as bar:
+        with Interrupt() as interrupt, self._bar(last) as bar:
             while self.step < last and not interrupt.came:
                 self._one_step()
                 if on_step is not None:
@@ -392,27 +391,6 @@ def _read(path):
             return file.metadata() or {}, {name: file.get_tensor(name) for name in names}
     except safetensors.SafetensorError as error:
         raise ValueError(f"{path.name} is cut off or damaged ({error}). {MAKE_ANEW}") from None
-
-
-class _Interrupt:
-    """While it is open the first interrupt only sets `came`; the next one acts as it would have before."""
-
-    def __enter__(self):
-        self.came = False
-        # Only the main thread may set a handler, and only there would an interrupt arrive.
-        self._set = threading.current_thread() is threading.main_thread()
-        if self._set:
-            self._before = signal.getsignal(signal.SIGINT) or signal.default_int_handler
-            signal.signal(signal.SIGINT, self._first)
-        return self
-
-    def _first(self, number, frame):
-        self.came = True
-        signal.signal(signal.SIGINT, self._before)
-
-    def __exit__(self, *error):
-        if self._set:
-            signal.signal(signal.SIGINT, self._before)
 
 
 def _inputs(x_t, time, observation):

@@ -1,6 +1,7 @@
 """The training race: same data and branches for all, results that a notebook can read, and resuming."""
 
 import json
+import signal
 
 import pytest
 import torch
@@ -54,6 +55,17 @@ def test_it_learns():
     assert run.final_accuracy() > 0.9
 
 
+def test_an_interrupt_waits_for_the_end_of_a_step_and_the_race_goes_on():
+    runs, whole = ([Run(name, TINY) for name in ("pre", "post")] for _ in range(2))
+    with pytest.raises(KeyboardInterrupt, match=f"after 1 of {TINY.steps} steps"):
+        race(runs, on_step=lambda step: signal.raise_signal(signal.SIGINT))
+    assert [len(run.result["gradient_last"]) for run in runs] == [1, 1]
+    race(runs)
+    race(runs)  # nothing is left to do
+    race(whole)
+    assert [run.result for run in runs] == [run.result for run in whole]
+
+
 def test_the_command_resumes_and_repeats_what_has_other_settings(tmp_path, capsys):
     assert experiment.main(folder=tmp_path, config=TINY, seeds=(0,)) == len(VARIANTS)
     assert experiment.main(folder=tmp_path, config=TINY, seeds=(0,)) == 0
@@ -80,7 +92,7 @@ def test_shipped_results_are_whole():
 def test_missing_results_and_unknown_variants_are_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="make experiments"):
         shipped_results(tmp_path)
-    with pytest.raises(ValueError, match="variant must be one of pre, post"):
+    with pytest.raises(ValueError, match="variant must be one of 'pre', 'post'"):
         Run("sandwich", TINY)
     with pytest.raises(ValueError, match="seed"):
         Run("pre", TINY, seed=-1)

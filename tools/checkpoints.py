@@ -28,7 +28,9 @@ def train(name, folder=CHECKPOINTS):
     torch.manual_seed(settings.seed)
     model = ActionExpert(config, "adarms")
     began = time.perf_counter()
-    Training(model, actions, scene.observation, settings).run()
+    run = Training(model, actions, scene.observation, settings).run()
+    if run.step < settings.steps:
+        raise SystemExit(f"{name}: the checkpoint that was there stays")
     seconds = time.perf_counter() - began
     scene, actions = reach_data(1000, seed=1)
     found = {

@@ -68,8 +68,9 @@ class Film:
         words: what each picture shows, for readers who cannot see it.
     """
 
-    def __init__(self, view, name, asked, positions, seconds, still):
+    def __init__(self, view, name, asked, positions, seconds, still, small=False):
         self.view = view
+        self._small = small
         self.name = name
         self.label = asked.label or name
         self.values = [value for value, _ in positions]
@@ -129,7 +130,9 @@ class Film:
                 for value in self.values:
                     self.view.update(**{self.name: value})
                     frames.append(
-                        threads.submit(_compressed, self._painter.pixels()[..., :3].copy())
+                        threads.submit(
+                            _compressed, self._painter.pixels()[..., :3].copy(), self._small
+                        )
                     )
                     words.append(self._painter.describe())
                     if progress is not None:
@@ -139,10 +142,14 @@ class Film:
         return self._drawn
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        picture, words = self._still
-        data = {"image/png": base64.b64encode(picture).decode(), "text/plain": words}
+        data, metadata = self._still_bundle()
         if not showing_stills() or showing_films():
             data["text/html"] = self.html()
+        return data, metadata
+
+    def _still_bundle(self):
+        picture, words = self._still
+        data = {"image/png": base64.b64encode(picture).decode(), "text/plain": words}
         return data, {"image/png": {"alt": words}}
 
     def _ipython_display_(self):
@@ -152,7 +159,11 @@ class Film:
             display_how_to_run([self.label])
             return
         progress = _Progress()
-        self._draw(progress)
+        try:
+            self._draw(progress)
+        except KeyboardInterrupt:
+            progress.finish(*self._still_bundle())  # stopped: one picture is better than none
+            raise
         progress.finish(*self._repr_mimebundle_())
 
 
@@ -180,9 +191,14 @@ class _Progress:
             self.place.update(data, metadata=metadata, raw=True)
 
 
-def _compressed(pixels: np.ndarray) -> bytes:
-    """Lossless and small: WebP at its second quickest, a third of PNG's size in the same time."""
+def _compressed(pixels: np.ndarray, small: bool) -> bytes:
+    """Lossless: WebP at its second quickest, a third of PNG's size in the same time.
+
+    `small` keeps 256 colours, as the stills do: a quarter less, in twice the time.
+    """
     picture = Image.fromarray(pixels)
+    if small:
+        picture = picture.quantize(256, dither=Image.Dither.NONE).convert("RGB")
     buffer = io.BytesIO()
     if features.check("webp"):
         picture.save(buffer, "WEBP", lossless=True, method=1, quality=50)
@@ -232,7 +248,8 @@ def display_as_film(view, controls, values):
     name = next((n for n in names if controls[n].kind.endswith("Slider")), names[0])
     asked = controls[name]
     positions = asked.few_positions(FEW_FRAMES, values[name])
-    display(Film(OneSlider(view, name, values), name, asked, positions, 4.0, values[name]))
+    shown = OneSlider(view, name, values)
+    display(Film(shown, name, asked, positions, 4.0, values[name], small=True))
     resting = [
         f"{controls[n].label or n} ({controls[n].text(values[n])})" for n in names if n != name
     ]

@@ -113,6 +113,26 @@ def test_the_bundle(monkeypatch):
     assert still._drawn is None, "a notebook that keeps only the still draws no frames"
 
 
+def test_an_interrupted_film_leaves_its_still_and_can_be_drawn_afterwards(monkeypatch):
+    view, published = Line(), []
+    monkeypatch.setattr(film_module, "display", lambda data, **rest: published.append(data))
+    shown = film(view, frames=5, a=slider(0.0, 0.9))
+    draw, calls = view.update, []
+
+    def stopped(**values):
+        calls.append(values)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        draw(**values)
+
+    monkeypatch.setattr(view, "update", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        shown._ipython_display_()
+    assert [set(data) for data in published] == [{"image/png", "text/plain"}]
+    shown._ipython_display_()
+    assert "text/html" in published[1] and len(shown.frames) == 5
+
+
 def test_a_page_gets_a_film_in_place_of_live_sliders(monkeypatch):
     monkeypatch.setenv("HELPERS_STILL", "1")
     monkeypatch.setenv("HELPERS_FILMS", "1")

@@ -11,6 +11,7 @@ from helpers.checks import (
     lesson_05,
     lesson_06,
     lesson_07,
+    lesson_08,
 )
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "lesson_05",
     "lesson_06",
     "lesson_07",
+    "lesson_08",
 ]

@@ -1,14 +1,33 @@
-"""Wrong input: a ValueError or TypeError that names the argument and says what came or what is allowed."""
+"""Wrong input: a ValueError or TypeError that names the argument and says what came or what is allowed.
 
+`tests/bad_input.py` goes through every argument of every public helper; `CASES` here are wrong in ways of
+their own. Pictures are held against the annotations of their arguments. What must be allowed is below.
+"""
+
+import importlib
+import inspect
 import math
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from typing import get_args, get_origin
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from helpers import blocks, data, embeddings, flow, norms
+import helpers
+from helpers import blocks, data, embeddings, flow, jacobians, norms, probes, training
 from helpers.action_expert import ActionExpert, ExpertConfig, TwoExpertTransformer
+from helpers.controls import explore, slider
+from helpers.figures import given
+from helpers.figures.diagrams import BlockDiagram
+from helpers.figures.inside import Highway
+from helpers.figures.style import View
+from tests import bad_input
+from tests.pictures import Line
 
 NAN = math.nan
 X = torch.ones(2, 3, 4)
@@ -235,6 +254,282 @@ def test_bad_input(call, error, words):
             missing.append(word)
     assert not missing, f"{missing} not in: {message}"
     assert words.split()[0] in message.split(" must ")[0].split(" do")[0]
+
+
+def fault(call, error, words, argument):
+    """What is wrong with how a call is refused; None where nothing is."""
+    try:
+        call()
+    except Exception as raised:
+        message = str(raised)
+        if type(raised) is not error:
+            return f"{type(raised).__name__}, not {error.__name__}: {message}"
+        if argument not in message.split(" must ")[0]:
+            return f"does not name {argument}: {message}"
+        missing = [word for word in words.split() if word.strip("(),") not in message]
+        return f"{missing} not in: {message}" if missing else None
+    return "is not refused"
+
+
+BY_TARGET = {
+    name: list(rows)
+    for name, rows in groupby(
+        sorted(bad_input.ROWS, key=lambda row: row.name), key=lambda row: row.name
+    )
+}
+
+
+@pytest.mark.parametrize("target", BY_TARGET)
+def test_every_argument(target):
+    found = {
+        str(row): fault(row.call, row.error, row.words, row.argument) for row in BY_TARGET[target]
+    }
+    assert not {row: problem for row, problem in found.items() if problem}
+
+
+# -- pictures: what the annotations of a view do not allow -----------------------------------------
+
+
+def right_for(wanted):
+    """Some value that an annotation allows."""
+    kind, members = get_origin(wanted) or wanted, get_args(wanted)
+    if isinstance(wanted, given.Numbers):
+        return np.zeros([size if isinstance(size, int) else 3 for size in wanted.sizes])
+    if kind is Mapping:
+        return {"a": right_for(members[1]) if members else 0}
+    if kind is tuple:
+        return tuple(map(right_for, members))
+    return {Callable: max, Sequence: [0], float: 0.5, int: 1, bool: True, str: "a"}[kind]
+
+
+def wrong_for(wanted):
+    """(value, error, words) of values that an annotation does not allow."""
+    kind, members = get_origin(wanted) or wanted, get_args(wanted)
+    if isinstance(wanted, given.Numbers):
+        sizes = [size if isinstance(size, int) else 3 for size in wanted.sizes]
+        wrong = [
+            (None, TypeError, "array NoneType"),
+            ("x", TypeError, "array str"),
+            (np.full(sizes, "x"), TypeError, "real <U1"),
+            (torch.ones(sizes, dtype=torch.bool), TypeError, "real bool"),
+            (torch.ones(sizes, dtype=torch.cfloat), TypeError, "real complex64"),
+            (np.zeros([1, *sizes]), ValueError, f"shape {(1, *sizes)}"),
+            ([["a"]], TypeError, "numbers str"),
+        ]
+        if isinstance(wanted.sizes[-1], int):
+            bad = (*sizes[:-1], wanted.sizes[-1] + 1)
+            wrong.append((np.zeros(bad), ValueError, f"shape {bad}"))
+        if isinstance(wanted.sizes[0], str):
+            wrong.append((np.zeros([0, *sizes[1:]]), ValueError, "empty"))
+        return wrong
+    if kind is Mapping:
+        inner = wrong_for(members[1]) if members else []
+        nested = [({"a": bad}, error, f"['a'] {words}") for bad, error, words in inner]
+        return [([1], TypeError, "mapping list"), ({}, ValueError, "one entry none"), *nested]
+    if kind is tuple:
+        return [(3, TypeError, "tuple int"), ((), ValueError, f"tuple of {len(members)} 0")]
+    nan = [(math.nan, ValueError, "finite nan"), (math.inf, ValueError, "finite inf")]
+    return {
+        Callable: [(3, TypeError, "callable int"), (None, TypeError, "callable NoneType")],
+        Sequence: [(3, TypeError, "list int"), ("ab", TypeError, "list str")],
+        float: [("1", TypeError, "number str"), (True, TypeError, "number bool"), *nan],
+        int: [(1.5, TypeError, "integer float"), (True, TypeError, "integer bool")],
+        bool: [(1, TypeError, "True or False int")],
+        str: [(3, TypeError, "string int"), (None, TypeError, "string NoneType")],
+    }[kind]
+
+
+def modules():
+    """Every module of the helpers."""
+    return [
+        importlib.import_module(module.name)
+        for module in pkgutil.walk_packages(helpers.__path__, "helpers.")
+    ]
+
+
+def views():
+    return [
+        thing
+        for module in modules()
+        for thing in vars(module).values()
+        if inspect.isclass(thing)
+        and issubclass(thing, View)
+        and thing is not View
+        and thing.__module__ == module.__name__
+    ]
+
+
+@pytest.mark.parametrize("view", views(), ids=lambda view: view.__name__)
+@pytest.mark.parametrize("method", ["__init__", "update"])
+def test_a_picture_refuses_what_its_annotations_do_not_allow(view, method):
+    function = getattr(view, method)
+    kinds = {
+        name: parameter.annotation
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name != "self"
+    }
+    bare = [name for name, wanted in kinds.items() if wanted is inspect.Parameter.empty]
+    assert not bare, f"without an annotation nothing is refused for {bare}"
+    good, found = {name: right_for(wanted) for name, wanted in kinds.items()}, {}
+    for name, wanted in kinds.items():
+        for bad, error, words in wrong_for(wanted):
+            call = lambda name=name, bad=bad: function(  # noqa: E731
+                view.__new__(view), **{**good, name: bad}
+            )
+            found[f"{name}={bad!r}"] = fault(call, error, words, name)
+    assert not {row: problem for row, problem in found.items() if problem}
+
+
+def test_a_picture_refuses_sizes_that_do_not_fit_and_values_it_does_not_know():
+    times = np.linspace(0, 1, 4)
+    with pytest.raises(
+        ValueError, match=r"shares must have shape .* with times = 4 as in times, .*5"
+    ):
+        Highway(times, np.zeros((3, 5)), np.zeros((3, 4)))
+    view = BlockDiagram()
+    with pytest.raises(ValueError, match="stop must be 0 to 8, got 9"):
+        view.update(stop=9)
+
+
+# -- nothing is left out ---------------------------------------------------------------------------
+
+
+def public():
+    """(name, function) of every public function, class and method of the helpers that has arguments."""
+    found = []
+    for module in modules():
+        for name, thing in vars(module).items():
+            if name.startswith("_") or getattr(thing, "__module__", None) != module.__name__:
+                continue
+            at = f"{module.__name__}.{name}".removeprefix("helpers.")
+            if inspect.isfunction(thing):
+                found.append((at, thing))
+            elif inspect.isclass(thing) and not issubclass(thing, View):
+                found += [
+                    (at if method == "__init__" else f"{at}.{method}", function)
+                    for method, function in vars(thing).items()
+                    if inspect.isfunction(function)
+                    and (method == "__init__" or not method.startswith("_"))
+                ]
+    return found
+
+
+def left_free(name) -> bool:
+    """Whether the name, or what it belongs to, is in FREE."""
+    parts = name.split(".")
+    return any(".".join(parts[:end]) in bad_input.FREE for end in range(1, len(parts) + 1))
+
+
+def test_every_argument_of_every_public_helper_has_a_row_or_a_reason():
+    tried = {(row.name, row.argument) for row in bad_input.ROWS}
+    there = {module.__name__.removeprefix("helpers.") for module in modules()}
+    there |= {
+        f"{m.__name__.removeprefix('helpers.')}.{name}" for m in modules() for name in vars(m)
+    }
+    missing = []
+    for at, function in public():
+        there.add(at)
+        for argument, parameter in inspect.signature(function).parameters.items():
+            there.add(f"{at}.{argument}")
+            if argument == "self" or parameter.kind is parameter.VAR_KEYWORD:
+                continue
+            if (at, argument) not in tried and not left_free(f"{at}.{argument}"):
+                missing.append(f"{at}({argument})")
+    assert not missing
+    assert not set(bad_input.FREE) - there, "a reason for what is not there"
+    assert len(bad_input.ROWS) + len(CASES) > 1500
+
+
+ANSWERS = [
+    ...,
+    None,
+    "x",
+    NAN,
+    math.inf,
+    -1e300,
+    True,
+    [],
+    {},
+    object(),
+    nn.Linear,
+    X,
+    torch.tensor([]),
+    torch.tensor(NAN),
+    np.float32(3),
+    lambda *given: None,
+    lambda *given: given,
+    lambda *given: NAN,
+    lambda *given: "x",
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+@pytest.mark.parametrize(
+    "lesson",
+    [m for m in modules() if m.__name__.startswith("helpers.checks.lesson_")],
+    ids=lambda module: module.__name__[-9:],
+)
+def test_checks_take_anything(lesson):
+    """A learner's answer never raises: it gets a hint."""
+    exercises = [f for name, f in vars(lesson).items() if name.startswith("exercise_")]
+    assert len(exercises) >= 3
+    for exercise in exercises:
+        others = [p for p in inspect.signature(exercise).parameters.values()][1:]
+        for answer in ANSWERS:
+            arguments = [answer] * (1 + sum(p.default is p.empty for p in others))
+            feedback = exercise(*arguments)
+            assert not feedback.right and feedback.message, (exercise.__name__, answer)
+
+
+# -- what must not be refused ----------------------------------------------------------------------
+
+EMPTY = X[:0]
+ALLOWED = {
+    "the zero vector": lambda: norms.rms_norm(torch.zeros(4)),
+    "eps 0": lambda: norms.rms_norm(X, eps=0),
+    "an integer eps": lambda: norms.layer_norm(X, eps=1),
+    "a vector of one entry": lambda: norms.layer_norm(torch.ones(1)),
+    "float16": lambda: norms.rms_norm(X.half()),
+    "bfloat16": lambda: ADA(X.bfloat16(), COND.bfloat16()),
+    "float64": lambda: norms.rms_norm(X.double(), torch.zeros(4)),
+    "no rows": lambda: norms.rms_norm(EMPTY),
+    "no rows, with a condition": lambda: ADA(EMPTY, COND[:0]),
+    "no tokens": lambda: ADA(X[:, :0], COND),
+    "a tensor that is not contiguous": lambda: norms.rms_norm(X.transpose(1, 2)),
+    "one condition for each token": lambda: ADA(X, torch.ones(2, 3, 5)),
+    "a gate of one number": lambda: norms.gated_residual(X, X, 0.5),
+    "a negative scale": lambda: norms.modulate(X, -2, 0.0),
+    "an attention to nothing": lambda: ATTENTION(X, mask=torch.zeros(2, 3, 3, dtype=torch.bool)),
+    "a block without rows": lambda: BLOCK(EMPTY, COND[:0]),
+    "times 0 and 1": lambda: embeddings.time_embedding(torch.tensor([0.0, 1.0]), 8),
+    "times in float16": lambda: embeddings.time_embedding(TIME.half(), 8),
+    "no times": lambda: embeddings.time_embedding(TIME[:0], 8),
+    "one period": lambda: embeddings.time_embedding(TIME, 2, 1.0, 1.0),
+    "one Euler step": lambda: flow.euler_sample(still, X, 1),
+    "Euler without rows": lambda: flow.euler_sample(still, EMPTY),
+    "the loss at times 0 and 1": lambda: flow.flow_loss(still, X, time=torch.tensor([0.0, 1.0])),
+    "the loss of float64": lambda: flow.flow_loss(still, X.double()),
+    "one data point": lambda: flow.exact_velocity(X, TIME, X[:1]),
+    "a time of 1e-4": lambda: flow.exact_velocity(X, TIME * 0 + 1e-4, X),
+    "one scene": lambda: data.reach_demonstrations(data.reach_scenes(1)),
+    "a large seed": lambda: data.two_moons(2, seed=2**31),
+    "one token": lambda: jacobians.token_jacobian(torch.tanh, X[0, :1]),
+    "no layers": lambda: jacobians.along_depth([], X[0]),
+    "a jacobian of zeros": lambda: jacobians.singular_values(torch.zeros(2, 2)),
+    "a probe without spread": lambda: probes.in_bands(CHUNK[:, :1]),
+    "no warm-up": lambda: training.TrainSettings(warm_up=0),
+    "a slider at its lower end": lambda: slider(0.0, 1.0, 0.0),
+    "a slider at its upper end": lambda: slider(0, 3, 3),
+    "a slider of whole numbers with a float value": lambda: slider(0, 3, 1.5),
+    "a slider in numpy's numbers": lambda: slider(np.float32(0), np.float64(1)),
+    "a menu of one": lambda: explore(Line(), a=[0.5]).close(),
+    "a diagram at both ends": lambda: [BlockDiagram().update(stop=stop) for stop in (0, 8)],
+}
+
+
+@pytest.mark.parametrize("what", ALLOWED)
+def test_is_allowed(what):
+    ALLOWED[what]()
 
 
 def test_norms_and_blocks_pass_nan_on():

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.colors import LogNorm
 
+from helpers.figures.given import Numbers
 from helpers.figures.style import COLORS, View, new_figure
 
 CIRCLE = np.linspace(0, 2 * np.pi, 97)
@@ -97,7 +98,9 @@ class ThreeKnobs(View):
     Args: as for `_ReadAndWrite`.
     """
 
-    def __init__(self, x, norm: Callable, modulate: Callable, branch: Callable):
+    def __init__(
+        self, x: Numbers("tokens", 2), norm: Callable, modulate: Callable, branch: Callable
+    ):
         self.figure = new_figure(9, 4.6)
         boxes = (0.07, 0.23, 0.49, 0.66), (0.63, 0.23, 0.35, 0.66)
         self.pair = _ReadAndWrite(self.figure, boxes, (5.6, 6.6), x, norm, modulate, branch)
@@ -131,7 +134,14 @@ class KnobsOverTime(View):
         The rest as for `_ReadAndWrite`.
     """
 
-    def __init__(self, modulation: Callable, x, norm: Callable, modulate: Callable, branch):
+    def __init__(
+        self,
+        modulation: Callable,
+        x: Numbers("tokens", 2),
+        norm: Callable,
+        modulate: Callable,
+        branch: Callable,
+    ):
         self.modulation, self.x = modulation, x
         self.figure = new_figure(9, 4.2)
         boxes = (0.425, 0.3, 0.25, 0.56), (0.735, 0.3, 0.25, 0.56)
@@ -184,7 +194,7 @@ class TimeStripes(View):
         periods: (dim / 2,) array.
     """
 
-    def __init__(self, embed: Callable, cond: Callable, periods):
+    def __init__(self, embed: Callable, cond: Callable, periods: Numbers("half_dim")):
         self.maps = {"time_emb": embed, "cond": cond}
         self.periods = np.asarray(periods)
         times = np.linspace(0, 1, 401)
@@ -287,7 +297,7 @@ class FirstSteps(View):
         groups: the rows' labels.
     """
 
-    def __init__(self, gradients: Mapping, groups: Sequence[str]):
+    def __init__(self, gradients: Mapping[str, Numbers("groups", "steps")], groups: Sequence[str]):
         self.gradients = {name: np.asarray(values) for name, values in gradients.items()}
         self.groups = list(groups)
         rows, steps = next(iter(self.gradients.values())).shape
@@ -321,6 +331,7 @@ class FirstSteps(View):
         bar.ax.set_title("gradient", fontsize=12, loc="center")
         bar.outline.set_visible(False)
         self.moving = [self.picture, *(text for row in self.texts for text in row)]
+        self.allowed = {"start": list(gradients)}
         self.update(start=next(iter(self.gradients)))
 
     def update(self, *, start: str):
@@ -359,7 +370,14 @@ class Workbench(View):
         near: by name, the share of samples close to the data.
     """
 
-    def __init__(self, ports: Mapping, findings: Mapping, samples: Mapping, data, near: Mapping):
+    def __init__(
+        self,
+        ports: Mapping,
+        findings: Mapping[str, Mapping],
+        samples: Mapping[str, Numbers(None, 2)],
+        data: Numbers("m", 2),
+        near: Mapping[str, float],
+    ):
         self.ports, self.findings = ports, findings
         self.samples, self.near = samples, near
         self.figure = new_figure(9, 5.2)
@@ -397,6 +415,7 @@ class Workbench(View):
             self.wrong,
             self.source,
         ]
+        self.allowed = {"mistake": list(ports)}
         self.update(mistake=next(iter(ports)))
 
     def update(self, *, mistake: str):

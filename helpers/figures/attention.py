@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.colors import PowerNorm
 from matplotlib.patches import Circle, FancyBboxPatch
 
+from helpers.figures.given import Numbers
 from helpers.figures.style import COLORS, View, new_figure
 
 # The places of a logarithmic slider from 0.01 to 100, so that a curve is known at each of them.
@@ -131,7 +132,7 @@ class HeadDimSpread(View):
         keys: how many pairs make up one query's logits in the text below the picture.
     """
 
-    def __init__(self, products, keys: int = 64):
+    def __init__(self, products: Numbers("pairs", "head_dim"), keys: int = 64):
         self.sums = np.cumsum(_numbers(products), axis=1)
         self.keys = keys
         largest = self.sums.shape[1]
@@ -209,7 +210,12 @@ class SaturatedGradients(View):
         gaps: number of queries to (queries,): the largest logit less the second, at c = 1.
     """
 
-    def __init__(self, jacobian_norms: Callable, gradients: Mapping, gaps: Mapping):
+    def __init__(
+        self,
+        jacobian_norms: Callable,
+        gradients: Mapping[int, Callable],
+        gaps: Mapping[int, Numbers(None)],
+    ):
         self.gaps = {count: _numbers(gap) for count, gap in gaps.items()}
         self.norms = np.array([_numbers(jacobian_norms(factor)).mean() for factor in FACTORS])
         medians = [np.median(_numbers(jacobian_norms(factor))) for factor in FACTORS]
@@ -261,6 +267,7 @@ class SaturatedGradients(View):
         )
         self.text = self.figure.text(0.09, 0.035, "", fontsize=13, linespacing=1.4)
         self.moving = [self.points, *self.curves.values(), *self.dots.values(), self.text]
+        self.allowed = {"queries": list(gradients)}
         self.update(c=1.0, queries=next(iter(gradients)))
 
     def update(self, *, c: float, queries: int):
@@ -367,6 +374,7 @@ class BranchDiagram(View):
         self.title = axes.text(0.2, 4.2, "", fontsize=14, va="center")
         parts = [part for box in self.boxes.values() for part in box]
         self.moving = [*parts, *self.texts.values(), self.title]
+        self.allowed = {"norm": list(PLACEMENT_COLORS)}
         self.update(c=1.0, norm="pre-norm")
 
     def _box(self, x: float, y: float, words: str, color: str) -> tuple:
@@ -465,6 +473,7 @@ class NormPlacement(View):
         )
         self.text = self.figure.text(0.06, 0.04, "", fontsize=13)
         self.moving = [self.image, *self.curves.values(), *self.dots.values(), self.text]
+        self.allowed = {"norm": list(PLACEMENT_COLORS)}
         self.update(c=1.0, norm="none", size=1.0, bias=0.0)
 
     def update(self, *, c: float, norm: str, size: float, bias: float):

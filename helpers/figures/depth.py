@@ -3,11 +3,12 @@
 The views are given arrays that the lesson computed; only `PushedThroughLayer` is given functions.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.lines import Line2D
 
+from helpers.figures.given import Numbers
 from helpers.figures.style import COLORS, View, new_figure
 
 # One look for one placement in all pictures: label, colour, line.
@@ -91,7 +92,9 @@ class PushedThroughLayer(View):
 
     REACH = 0.7  # length of a push in the picture
 
-    def __init__(self, branch: Callable, layers: Mapping, jacobian: Callable, x):
+    def __init__(
+        self, branch: Callable, layers: Mapping[str, Callable], jacobian: Callable, x: Numbers(1, 2)
+    ):
         self.branch, self.layers, self.jacobian = branch, layers, jacobian
         self.length = float(np.linalg.norm(_numbers(x)))
         self.x = x
@@ -164,7 +167,9 @@ class SwitchedOff(View):
             The names are "pre", "post" (with RMSNorm) and "post_layer_norm".
     """
 
-    def __init__(self, rms: Mapping, factors: Mapping):
+    def __init__(
+        self, rms: Mapping[str, Numbers("layers")], factors: Mapping[str, Numbers("layers", "d")]
+    ):
         self.rms, self.factors = _all_numbers(rms), _all_numbers(factors)
         layers, width = len(self.rms["pre"]) - 1, self.factors["pre"].shape[1]
         self.figure = new_figure(9, 4.6)
@@ -188,6 +193,7 @@ class SwitchedOff(View):
             self.bars[name] = right.bar(places + shift, np.ones(width), 0.25, color=color)
         _legend_above(self.figure, left, ncol=2)
         self.moving = [*self.dots.values(), *self.bars.values()]
+        self.allowed = {"layer": range(layers + 1)}
         self.update(layer=0)
 
     def update(self, *, layer: int):
@@ -221,7 +227,12 @@ class BranchStrength(View):
 
     LOW = 1e-5
 
-    def __init__(self, strengths, factors: Mapping, distance: Mapping):
+    def __init__(
+        self,
+        strengths: Numbers("n"),
+        factors: Mapping[str, Numbers("n", "width")],
+        distance: Mapping[str, Numbers("n")],
+    ):
         self.strengths = _numbers(strengths)
         self.factors, self.distance = _all_numbers(factors), _all_numbers(distance)
         width = self.factors["pre"].shape[1]
@@ -286,7 +297,7 @@ class DepthSpectra(View):
 
     LIMITS = (1e-12, 1e14)
 
-    def __init__(self, factors: Mapping, depth: int):
+    def __init__(self, factors: Mapping[str, Mapping[str, Numbers(None, "width")]], depth: int):
         self.factors = _all_numbers(factors)
         some = next(iter(self.factors.values()))
         width = some["pre"].shape[1]
@@ -315,6 +326,7 @@ class DepthSpectra(View):
             for group in (self.lines, self.medians, self.dots, self.texts)
             for artist in group.values()
         ]
+        self.allowed = {"depth": range(1, depth + 1), "feed_forward": list(factors)}
         self.update(depth=1, feed_forward=next(iter(self.factors)))
 
     def update(self, *, depth: int, feed_forward: str):
@@ -360,7 +372,11 @@ class StreamGrowth(View):
 
     TOP = 60
 
-    def __init__(self, rms: Mapping, share: Mapping):
+    def __init__(
+        self,
+        rms: Mapping[str, Mapping[str, Numbers(None)]],
+        share: Mapping[str, Mapping[str, Numbers(None)]],
+    ):
         self.rms, self.share = _all_numbers(rms), _all_numbers(share)
         some = next(iter(self.rms.values()))
         layers = len(some["pre"]) - 1
@@ -393,6 +409,7 @@ class StreamGrowth(View):
             *(line for pair in (*self.curves.values(), *self.dots.values()) for line in pair),
             *self.texts.values(),
         ]
+        self.allowed = {"layer": range(1, layers + 1), "feed_forward": list(rms)}
         self.update(layer=1, feed_forward=next(iter(self.rms)))
 
     def update(self, *, layer: int, feed_forward: str):
@@ -429,7 +446,7 @@ class TokenCollapse(View):
         cosines: by feed-forward, then "pre" and "post": (layers + 1, tokens, tokens).
     """
 
-    def __init__(self, cosines: Mapping):
+    def __init__(self, cosines: Mapping[str, Mapping[str, Numbers("layers", "tokens", "tokens")]]):
         self.cosines = _all_numbers(cosines)
         some = next(iter(self.cosines.values()))
         layers, tokens = len(some["pre"]) - 1, some["pre"].shape[1]
@@ -466,6 +483,7 @@ class TokenCollapse(View):
             for group in (self.images, self.titles, self.curves, self.dots)
             for artist in group.values()
         ]
+        self.allowed = {"layer": range(layers + 1), "feed_forward": list(cosines)}
         self.update(layer=0, feed_forward=next(iter(self.cosines)))
 
     def update(self, *, layer: int, feed_forward: str):
@@ -499,7 +517,7 @@ class Race(View):
 
     WINDOW = 10  # steps that a point of a curve averages
 
-    def __init__(self, results: Mapping, steps: int, chance: float):
+    def __init__(self, results: Mapping[str, Sequence], steps: int, chance: float):
         self.results, self.steps = results, steps
         self.figure = new_figure(9, 5.6)
         left = self.figure.add_axes((0.09, 0.45, 0.4, 0.48))
@@ -527,6 +545,7 @@ class Race(View):
             *(line for lines in self.lines.values() for pair in lines for line in pair),
             *self.texts.values(),
         ]
+        self.allowed = {"step": range(steps + 1)}
         self.update(step=0)
 
     def update(self, *, step: int):

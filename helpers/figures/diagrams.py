@@ -152,6 +152,7 @@ class BlockDiagram(View):
         self.words = self.figure.text(0.03, 0.115, "", fontsize=14)
         self.formula = self.figure.text(0.03, 0.04, "", fontsize=12, family="DejaVu Sans Mono")
         self.moving = [part for parts in self.parts for part in parts] + [self.words, self.formula]
+        self.allowed = {"stop": range(len(STOPS) + 1)}
         self.update(stop=0)
 
     def update(self, *, stop: int):

@@ -4,11 +4,12 @@ The views are given functions of (x_t, time) and tensors; they only draw what co
 1, noise, to 0, data. Fields are drawn as -v_t, the way that a sampling step goes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.patches import Circle
 
+from helpers.figures.given import Numbers
 from helpers.figures.style import COLORS, View, new_figure
 
 
@@ -44,7 +45,7 @@ class PairLines(View):
         interpolate: function of actions, noise, time (n,) to x_t.
     """
 
-    def __init__(self, actions, noise, interpolate: Callable):
+    def __init__(self, actions: Numbers("n", 2), noise: Numbers("n", 2), interpolate: Callable):
         self.actions, self.noise, self.interpolate = actions, noise, interpolate
         self.starts, self.ends = _numbers(noise), _numbers(actions)
         self.figure = new_figure(9, 4.4)
@@ -88,6 +89,7 @@ class PairLines(View):
             self.marks,
             self.text,
         ]
+        self.allowed = {"pairs": range(1, len(self.starts) + 1)}
         self.update(t=0.5, pairs=1)
 
     def update(self, *, t: float, pairs: int):
@@ -125,7 +127,13 @@ class CrossingLines(View):
         posterior_mean, velocity: functions of x_t (batch, 1) and time (batch,).
     """
 
-    def __init__(self, data, noise, posterior_mean: Callable, velocity: Callable):
+    def __init__(
+        self,
+        data: Numbers(2, 1),
+        noise: Numbers("n", 1),
+        posterior_mean: Callable,
+        velocity: Callable,
+    ):
         self.data, self.posterior_mean, self.velocity = data, posterior_mean, velocity
         self.ends = _numbers(data)[:, 0]
         starts = _numbers(noise)[:, 0]
@@ -199,8 +207,8 @@ class FieldOverTime(View):
 
     def __init__(
         self,
-        shapes: Mapping,
-        noise,
+        shapes: Mapping[str, Numbers(None, 2)],
+        noise: Numbers("n", 2),
         interpolate: Callable,
         posterior_mean: Callable,
         velocity: Callable,
@@ -231,6 +239,7 @@ class FieldOverTime(View):
         )
         self.text = self.figure.text(0.01, 0.03, "")
         self.moving = [*self.behind, self.cloud, self.means, self.arrows, self.text]
+        self.allowed = {"shape": list(shapes)}
         self.update(t=0.5, shape=next(iter(shapes)))
 
     def update(self, *, t: float, shape: str):
@@ -275,10 +284,10 @@ class ChunkOverTime(View):
 
     def __init__(
         self,
-        actions,
-        noise,
-        goal,
-        obstacle,
+        actions: Numbers("n", "horizon", 2),
+        noise: Numbers("k", "horizon", 2),
+        goal: Numbers(2),
+        obstacle: Numbers(2),
         radius: float,
         to_waypoints: Callable,
         interpolate: Callable,
@@ -318,6 +327,7 @@ class ChunkOverTime(View):
         )
         self.text = self.figure.text(0.01, 0.03, "")
         self.moving = [self.noisy, self.mean, self.feet, self.arrows, self.text]
+        self.allowed = {"pair": range(1, len(noise) + 1)}
         self.update(t=0.9, pair=1)
 
     def update(self, *, t: float, pair: int):
@@ -435,9 +445,9 @@ class EulerPaths(View):
 
     def __init__(
         self,
-        shapes: Mapping,
-        fresh: Mapping,
-        noise,
+        shapes: Mapping[str, Numbers(None, 2)],
+        fresh: Mapping[str, Numbers(None, 2)],
+        noise: Numbers("n", 2),
         path: Callable,
         most: int = 50,
         drawn: int = 60,
@@ -482,6 +492,7 @@ class EulerPaths(View):
             self.mark,
             self.text,
         ]
+        self.allowed = {"shape": list(shapes), "steps": range(1, most + 1)}
         self.update(steps=10, shape=next(iter(shapes)))
 
     def update(self, *, steps: int, shape: str):
@@ -519,7 +530,9 @@ class BentPaths(View):
         most: the largest number of steps.
     """
 
-    def __init__(self, data, noise, path: Callable, most: int = 50):
+    def __init__(
+        self, data: Numbers("m", 1), noise: Numbers("n", 1), path: Callable, most: int = 50
+    ):
         self.paths = {
             steps: _numbers(path(data, noise, steps))[..., 0] for steps in range(1, most + 1)
         }
@@ -537,6 +550,7 @@ class BentPaths(View):
         self.lines = [right.plot([], [], color=COLORS["velocity"], lw=0.9)[0] for _ in starts]
         self.text = self.figure.text(0.08, 0.03, "")
         self.moving = [*self.lines, self.text]
+        self.allowed = {"steps": range(1, most + 1)}
         self.update(steps=most)
 
     @staticmethod
@@ -593,7 +607,7 @@ class Conventions(View):
         data: (m, 2) tensor.
     """
 
-    def __init__(self, run: Callable, mistakes, data):
+    def __init__(self, run: Callable, mistakes: Sequence, data: Numbers("m", 2)):
         self.data = _numbers(data)
         self.paths = {(c, m): _numbers(run(c, m)) for c in CONVENTIONS for m in mistakes}
         first = mistakes[0]
@@ -609,6 +623,8 @@ class Conventions(View):
         self.formulas = [self.figure.text(0.48, 0.8 - 0.1 * i, "") for i in range(4)]
         self.text = self.figure.text(0.48, 0.12, "", color=COLORS["input"], linespacing=1.6)
         self.moving = [self.lines, self.cloud, self.clock, *self.formulas, self.text]
+        self.allowed = {"convention": list(CONVENTIONS), "mistake": list(mistakes)}
+        self.allowed["step"] = range(min(map(len, self.paths.values())))
         self.update(convention="openpi", mistake=first, step=0)
 
     def update(self, *, convention: str, mistake: str, step: int):
@@ -647,7 +663,7 @@ class TimeSampling(View):
         times: (k,) tensor, where least_loss is drawn.
     """
 
-    def __init__(self, draw: Callable, least_loss: Callable, times):
+    def __init__(self, draw: Callable, least_loss: Callable, times: Numbers("k")):
         self.draw, self.times = draw, _numbers(times)
         self.floor = np.array([least_loss(t) for t in times])
         self.edges = np.linspace(0, 1, 26)

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Circle
 
+from helpers.figures.given import Numbers
 from helpers.figures.style import COLORS, View, new_figure
 from helpers.figures.training import MODEL_COLORS
 
@@ -41,7 +42,13 @@ class ModulationMaps(View):
             use for its gate.
     """
 
-    def __init__(self, times, told: Mapping):
+    def __init__(
+        self,
+        times: Numbers("times"),
+        told: Mapping[
+            str, tuple[Numbers("times", None), Numbers("times", None), Numbers("times", None)]
+        ],
+    ):
         self.times, self.names = np.asarray(times), list(told)
         self.values = {part: [np.asarray(told[n][i]) for n in told] for i, part in enumerate(PARTS)}
         self.values["gate"] = self.values["gate"][:-1]
@@ -160,7 +167,16 @@ class CoarseToFine(View):
         scene: goal (2,), obstacle (2,), radius.
     """
 
-    def __init__(self, times, x_t, guess, known, others: Mapping, bands: Sequence, scene):
+    def __init__(
+        self,
+        times: Numbers("times"),
+        x_t: Numbers("times", "n", "horizon", 2),
+        guess: Numbers("times", "n", "horizon", 2),
+        known: Numbers("times", "bands"),
+        others: Mapping[str, Numbers("times", "bands")],
+        bands: Sequence,
+        scene: tuple[Numbers(2), Numbers(2), float],
+    ):
         self.times, self.x_t, self.guess = np.asarray(times), np.asarray(x_t), np.asarray(guess)
         self.bands = list(bands)
         self.known = np.asarray(known)[:, self.bands]
@@ -185,6 +201,7 @@ class CoarseToFine(View):
         self.note = self.figure.text(0.55, 0.03, "", fontsize=12)
         self.moving = [self.noisy, self.guesses, self.cursor, *self.dashed, *self.dots]
         self.moving += [self.text, self.note]
+        self.allowed = {"dashed": list(others)}
         self.update(t=1.0, dashed=next(iter(self.others)))
 
     def update(self, *, t: float, dashed: str):
@@ -222,7 +239,14 @@ class LieSamples(View):
         scene: goal (2,), obstacle (2,), radius.
     """
 
-    def __init__(self, told, samples: Mapping, success: Mapping, honest: float, scene):
+    def __init__(
+        self,
+        told: Numbers("told"),
+        samples: Mapping[str, Numbers("told", "n", "horizon", 2)],
+        success: Mapping[str, Numbers("told")],
+        honest: float,
+        scene: tuple[Numbers(2), Numbers(2), float],
+    ):
         self.told = np.asarray(told)
         self.samples = {place: np.asarray(values) for place, values in samples.items()}
         self.success = {place: np.asarray(values) for place, values in success.items()}
@@ -241,6 +265,7 @@ class LieSamples(View):
         (self.dot,) = axes.plot([], [], "o", color=COLORS["time"], ms=11, clip_on=False)
         self.text = self.figure.text(0.02, 0.92, "")
         self.moving = [self.paths, self.curve, self.dot, self.text]
+        self.allowed = {"layer": list(samples)}
         self.update(told=0.5, layer=next(iter(self.samples)))
 
     def update(self, *, told: float, layer: str):
@@ -272,7 +297,14 @@ class ProbeByDepth(View):
         names: {model: its name}.
     """
 
-    def __init__(self, time, guesses, shown: str, found: Mapping, names: Mapping):
+    def __init__(
+        self,
+        time: Numbers("n"),
+        guesses: Numbers("depths", "n"),
+        shown: str,
+        found: Mapping[str, Numbers(None, "depths")],
+        names: Mapping[str, str],
+    ):
         self.time, self.guesses, self.shown = np.asarray(time), np.asarray(guesses), shown
         self.found = {model: np.asarray(values) for model, values in found.items()}
         self.names = names
@@ -295,6 +327,7 @@ class ProbeByDepth(View):
             self.figure.text(0.7, 0.76 - 0.085 * row, names[model], color=color, fontsize=12)
         self.cursor = right.axvline(0, color=COLORS["input"], lw=1, ls="--")
         self.moving = [self.points, self.cursor, self.title]
+        self.allowed = {"depth": range(depths)}
         self.update(depth=0)
 
     def update(self, *, depth: int):
@@ -365,7 +398,12 @@ class Highway(View):
         sizes: (1 + layers, times): the RMS of each.
     """
 
-    def __init__(self, times, shares, sizes):
+    def __init__(
+        self,
+        times: Numbers("times"),
+        shares: Numbers("parts", "times"),
+        sizes: Numbers("parts", "times"),
+    ):
         self.times, self.shares = np.asarray(times), np.asarray(shares)
         self.sizes = np.asarray(sizes)
         count = len(self.shares)

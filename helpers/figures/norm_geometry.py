@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from helpers.figures.given import Numbers
 from helpers.figures.style import COLORS, View, new_figure
 
 RADIUS = np.sqrt(3.0)  # a vector of three entries with RMS 1 has this length
@@ -64,7 +65,7 @@ class NormSphere(View):
         layer_norm, rms_norm: functions from (3,) to (3,).
     """
 
-    def __init__(self, x, layer_norm: Callable, rms_norm: Callable):
+    def __init__(self, x: Numbers(3), layer_norm: Callable, rms_norm: Callable):
         self.x, self.norms = x, {"layer_norm": layer_norm, "rms_norm": rms_norm}
         start = _numbers(x)
         self.axis = np.ones(3) / RADIUS
@@ -174,7 +175,7 @@ class GammaEllipsoid(View):
         rms_norm: function of (3,) x and (3,) scale, to (3,).
     """
 
-    def __init__(self, x, rms_norm: Callable):
+    def __init__(self, x: Numbers(3), rms_norm: Callable):
         self.x, self.rms_norm = x, rms_norm
         self.plain = _numbers(rms_norm(x, x.new_zeros(3)))
         self.globe = _grid_on_sphere()
@@ -297,7 +298,7 @@ class EpsCurve(View):
         rms_norm: function of x and eps, to the shape of x.
     """
 
-    def __init__(self, x, rms_norm: Callable):
+    def __init__(self, x: Numbers("d"), rms_norm: Callable):
         self.x, self.rms_norm = x, rms_norm
         self.rms_in = np.logspace(-6, 6, 121)
         self.figure = new_figure(9, 4.0)
@@ -349,7 +350,7 @@ class Precision(View):
             In float64 `careful` is the truth that both are compared with.
     """
 
-    def __init__(self, x, dtypes: Mapping, naive: Callable, careful: Callable):
+    def __init__(self, x: Numbers("d"), dtypes: Mapping, naive: Callable, careful: Callable):
         self.x, self.dtypes = x, dtypes
         self.ways = {"naive": naive, "careful": careful}
         self.magnitudes = np.logspace(-4, 4, 161)
@@ -384,6 +385,7 @@ class Precision(View):
         )
         self.text = self.figure.text(0.11, 0.035, "", fontsize=13)
         self.moving = [*self.limit, *self.lines.values(), *self.dots.values(), self.text]
+        self.allowed = {"dtype": list(dtypes)}
         self.update(magnitude=1.0, dtype=next(iter(dtypes)))
 
     def _error(self, magnitude: float, dtype, norm: Callable) -> float:
@@ -426,7 +428,13 @@ class MeanShare(View):
         largest_mean: where the slider's range ends.
     """
 
-    def __init__(self, x, layer_norm: Callable, rms_norm: Callable, largest_mean: float = 3.0):
+    def __init__(
+        self,
+        x: Numbers("n", "d"),
+        layer_norm: Callable,
+        rms_norm: Callable,
+        largest_mean: float = 3.0,
+    ):
         self.x, self.layer_norm, self.rms_norm = x, layer_norm, rms_norm
         self.edges = np.logspace(-6, 0, 25)
         means = np.linspace(0, largest_mean, 31)

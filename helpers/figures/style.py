@@ -13,6 +13,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
+from helpers.figures.given import check, checked
+
 COLORS = {
     "input": "#222222",  # a vector before any norm; the residual trunk; data
     "rms_norm": "#0072B2",
@@ -66,6 +68,10 @@ matplotlib.rcParams.update(
 
 def new_figure(width: float = 9.0, height: float = 4.0) -> Figure:
     """A figure that pyplot does not know, so that nothing is left open. Sizes in inches, 100 dots each."""
+    for name, value in (("width", width), ("height", height)):
+        check(name, value, float, {})
+        if not 0 < value <= 100:
+            raise ValueError(f"{name} must lie above 0 and be at most 100 inches, got {value}")
     figure = Figure(figsize=(width, height), dpi=100)
     FigureCanvasAgg(figure)
     return figure
@@ -81,6 +87,13 @@ class View:
 
     figure: Figure
     moving: list
+
+    def __init_subclass__(cls, **named):
+        """What the annotations of `__init__` and `update` do not allow is refused; see `given`."""
+        super().__init_subclass__(**named)
+        for method in ("__init__", "update"):
+            if method in vars(cls):
+                setattr(cls, method, checked(vars(cls)[method]))
 
     def update(self, **values):
         """Move the artists to these values. Draws nothing: whoever shows the picture draws."""

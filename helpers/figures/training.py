@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle
 
+from helpers.figures.given import Numbers
 from helpers.figures.style import COLORS, View, new_figure
 
 MODEL_COLORS = {
@@ -68,7 +69,9 @@ class Learning(View):
         steps: where the training ends. layers: how many gates there are.
     """
 
-    def __init__(self, goal, obstacle, radius: float, steps: int, layers: int):
+    def __init__(
+        self, goal: Numbers(2), obstacle: Numbers(2), radius: float, steps: int, layers: int
+    ):
         self.steps = steps
         self.figure = new_figure(9, 4.2)
         plane = _scene_axes(self.figure, (0.0, 0.08, 0.42, 0.78), "samples")
@@ -92,7 +95,7 @@ class Learning(View):
         self.moving = [self.paths, self.loss, *self.gate_lines, *self.gate_names, self.text]
         self.update(losses=[], gates=[], paths=np.zeros((0, 1, 2)))
 
-    def update(self, *, losses: Sequence, gates: Sequence, paths):
+    def update(self, *, losses: Sequence, gates: Sequence, paths: Numbers(None, None, 2)):
         """losses: one a step. gates: (step, sizes by layer) pairs. paths (n, horizon, 2)."""
         self.done = len(losses)
         self.last_loss = float(np.mean(losses[-20:])) if self.done else float("nan")
@@ -142,7 +145,14 @@ class FromNoiseToData(View):
     """
 
     def __init__(
-        self, goal, obstacle, radius, times, sides: Mapping, by_time: Mapping, curve_times
+        self,
+        goal: Numbers(2),
+        obstacle: Numbers(2),
+        radius: float,
+        times: Numbers("steps"),
+        sides: Mapping[str, Mapping],
+        by_time: Mapping[str, Mapping[str, Numbers("curve_times")]],
+        curve_times: Numbers("curve_times"),
     ):
         self.times = _numbers(times)
         self.sides = {
@@ -249,7 +259,13 @@ class Samples(View):
     """
 
     def __init__(
-        self, sample: Callable, succeeds: Callable, models: Mapping, goals, obstacles, radius
+        self,
+        sample: Callable,
+        succeeds: Callable,
+        models: Mapping[str, str],
+        goals: Numbers("scenes", 2),
+        obstacles: Numbers("scenes", 2),
+        radius: float,
     ):
         self.sample, self.succeeds, self.models = sample, succeeds, dict(models)
         self.goals, self.obstacles = _numbers(goals), _numbers(obstacles)
@@ -271,6 +287,7 @@ class Samples(View):
             *self.texts.values(),
         ]
         self._known = {}
+        self.allowed = {"scene": range(1, len(self.goals) + 1)}
         self.update(scene=1, num_steps=10)
 
     def update(self, *, scene: int, num_steps: int):
@@ -314,7 +331,9 @@ class Forest(View):
 
     FIRST = ("added_gated", "added")  # the others lie far out, for reasons of this small task
 
-    def __init__(self, settings: Mapping, difference: Callable, names: Mapping):
+    def __init__(
+        self, settings: Mapping[str, Mapping], difference: Callable, names: Mapping[str, str]
+    ):
         self.settings, self.difference, self.names = settings, difference, names
         self.figure = new_figure(9, 4.2)
         bottom, height = 0.2, 0.6
@@ -338,6 +357,7 @@ class Forest(View):
         self.head = self.figure.text(0.02, 0.92, "", color=COLORS["adarms"])
         self.text = self.figure.text(0.02, 0.035, "")
         self.moving = [artist for row in self.rows for artist in row[2:]] + [self.head, self.text]
+        self.allowed = {"setting": list(settings), "measure": ["validation_loss", "success"]}
         self.update(setting=next(iter(settings)), measure="validation_loss", all_models=False)
 
     def update(self, *, setting: str, measure: str, all_models: bool):
@@ -397,7 +417,13 @@ class LossByTime(View):
         difference: as for `Forest`. names: {model: its name}.
     """
 
-    def __init__(self, times, runs: Mapping, difference: Callable, names: Mapping):
+    def __init__(
+        self,
+        times: Numbers("times"),
+        runs: Mapping[str, Numbers(None, "times")],
+        difference: Callable,
+        names: Mapping[str, str],
+    ):
         self.times, self.names = _numbers(times), names
         runs = {name: _numbers(values) for name, values in runs.items()}
         base = runs.pop("adarms")

@@ -61,6 +61,13 @@ def explore(view, *, still=None, **controls):
     if not controls:
         raise ValueError("explore needs at least one slider, such as shift=(-200, 200)")
     controls = {name: control(name, given) for name, given in controls.items()}
+    if not isinstance(still, (dict, type(None))):
+        raise TypeError(f"still must be a dict of values by name, got {type(still).__name__}")
+    unknown = [name for name in still or () if name not in controls]
+    if unknown:
+        raise ValueError(
+            f"still must have the sliders' names, {', '.join(map(repr, controls))}, got {unknown[0]!r}"
+        )
     return Explorer(view, controls, still or {})
 
 
@@ -86,6 +93,7 @@ class Explorer:
         # JupyterLab moves sliders from a thread of their own, so that they answer while a cell runs.
         self._lock = threading.RLock()
         self._quiet = False
+        self._last = self._defaults
         self._waiting = self._speaking = None
         self._waiting_since = self._drawn_at = -math.inf
 
@@ -218,7 +226,17 @@ class Explorer:
                 self._waiting.cancel()
                 self._waiting = None
             if self.view is not None:
+                self._put_back_what_is_no_number()
                 self._show(self.values)
+
+    def _put_back_what_is_no_number(self):
+        """A slider that was given NaN, which none of its limits stops, goes back to its last number."""
+        was_quiet, self._quiet = self._quiet, True
+        for name, widget in self.controls.items():
+            if isinstance(widget.value, float) and math.isnan(widget.value):
+                widget.value = self._last[name]
+        self._last = self.values
+        self._quiet = was_quiet
 
     def _show(self, values):
         try:

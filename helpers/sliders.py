@@ -74,15 +74,19 @@ def slider(low, high, value=None, step=None, label=None, format=None, unit=""):
         unit: a few letters after the value, such as "°" or "steps".
     """
     _check_range(low, high)
-    whole = all(isinstance(v, numbers.Integral) for v in (low, high, step or 1))
+    _check_text("label", label)
+    _check_text("unit", unit)
+    whole = all(isinstance(v, numbers.Integral) for v in (low, high, 1 if step is None else step))
     whole = whole and (value is None or isinstance(value, numbers.Integral))
     if value is None:
         value = (low + high) // 2 if whole else (low + high) / 2
     _check_inside("value", value, low, high)
     if step is None:
         step = 1 if whole else (high - low) / 100
-    if not step > 0:
-        raise ValueError(f"step must be above 0, got {step!r}")
+    if not _all_numbers((step,)):
+        raise TypeError(f"step must be a number, got {step!r}")
+    if not 0 < step < math.inf:
+        raise ValueError(f"step must be above 0 and finite, got {step!r}")
     kind, cast = ("IntSlider", int) if whole else ("FloatSlider", float)
     traits = {
         "min": cast(low),
@@ -99,6 +103,8 @@ def log_slider(low, high, value=1.0, label=None, format=".3g", unit=""):
     An arrow key moves by a hundredth of the way. The rest is as for `slider`.
     """
     _check_range(low, high)
+    _check_text("label", label)
+    _check_text("unit", unit)
     if low <= 0:
         raise ValueError(f"low must be above 0 for a logarithmic slider, got {low!r}")
     _check_inside("value", value, low, high)
@@ -115,6 +121,7 @@ def log_slider(low, high, value=1.0, label=None, format=".3g", unit=""):
 
 def choice(options, value=None, label=None):
     """A menu. `options` is a list of values, or a dict from what is shown to the value it stands for."""
+    _check_text("label", label)
     if isinstance(options, dict):
         pairs = list(options.items())
     elif isinstance(options, (list, tuple)):
@@ -133,6 +140,7 @@ def choice(options, value=None, label=None):
 
 def checkbox(value=False, label=None):
     """A box to tick: True or False."""
+    _check_text("label", label)
     if not isinstance(value, bool):
         raise TypeError(f"value must be True or False, got {value!r}")
     return Control("Checkbox", value, label, "", {"indent": False})
@@ -156,9 +164,15 @@ def control(name, given):
 
 
 def _checked(format):
+    _check_text("format", format)
     if not FORMAT.fullmatch(format):
         raise ValueError(f'format must be like ".2f", "d", ".3g" or ".0%", got {format!r}')
     return format
+
+
+def _check_text(name, value):
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, got {type(value).__name__}")
 
 
 def _all_numbers(values):
@@ -168,8 +182,10 @@ def _all_numbers(values):
 def _check_range(low, high):
     if not _all_numbers((low, high)):
         raise TypeError(f"low and high must be numbers, got {low!r} and {high!r}")
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ValueError(f"low must be below high, both finite, got {low!r} and {high!r}")
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise ValueError(f"low and high must be both finite, got {low!r} and {high!r}")
+    if low >= high:
+        raise ValueError(f"low must be below high, got {low!r} and {high!r}")
 
 
 def _check_inside(name, value, low, high):

@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import gc
 import json
+import math
 import os
 import threading
 import time
@@ -99,6 +100,17 @@ def test_reset_puts_everything_back_with_one_drawing():
     assert explorer.values == {"a": 0.45, "b": 5}
     assert explorer.image.value == first
     assert len(explorer.view.updates) == drawn + 1
+
+
+@pytest.mark.parametrize("make", [slider, log_slider])
+def test_a_slider_given_nan_goes_back_to_its_last_number(make):
+    explorer = explore(Line(), a=make(0.1, 0.9, 0.5), b=(1, 9))
+    explorer.controls["a"].value = 0.25
+    for _ in range(2):
+        explorer.controls["a"].value = math.nan
+        assert explorer.values == {"a": 0.25, "b": 5} and explorer.error == ""
+    explorer.controls["a"].value = math.inf
+    assert explorer.values["a"] == pytest.approx(0.9) and explorer.error == ""
 
 
 def test_an_error_is_shown_with_its_values_and_cleared_by_the_next_good_one():

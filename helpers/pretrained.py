@@ -6,12 +6,15 @@ those of the PyTorch checkpoints of openpi and of lerobot (src/lerobot/policies/
 Time is openpi's: 1 is noise, 0 is data.
 """
 
+import argparse
 import hashlib
 import json
 import os
 import re
 import shutil
+import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,9 +29,14 @@ from helpers.embeddings import sinusoidal_embedding
 from helpers.probes import Modulation
 from helpers.tensor_files import DTYPES, Checkpoint, HubFolder, LocalFolder, in_runs
 from helpers.validation import (
+    require_bool,
+    require_choice,
     require_count,
     require_even,
     require_finite,
+    require_kind,
+    require_path,
+    require_tensor,
     require_time,
     require_time_values,
 )
@@ -61,11 +69,19 @@ class Modulations:
         Raises:
             ValueError: one is missing, has a wrong shape, or holds NaN or infinity.
         """
-        self.label, self.real, self.tensors = str(label), bool(real), dict(tensors)
+        require_kind("tensors", tensors, dict)
+        for name, tensor in tensors.items():
+            require_tensor(f"tensors[{name!r}]", tensor)
+        require_kind("label", label, str, "string")
+        require_bool("real", real)
+        self.label, self.real, self.tensors = label, real, dict(tensors)
         self._denses = _denses(self.tensors)
-        self.width = _width({name: tuple(tensor.shape) for name, tensor in self.tensors.items()})
+        try:
+            self.width = _width({name: tuple(t.shape) for name, t in self.tensors.items()})
+        except ValueError as error:
+            raise ValueError(f"tensors must be those of one expert: {error}") from None
         for name, tensor in self.tensors.items():
-            require_finite(name, tensor)
+            require_finite(f"tensors[{name!r}]", tensor)
         self.norm_names = tuple(self._denses)
         self.depth = len({name.rpartition(" ")[0] for name in self.norm_names[:-1]})
 
@@ -91,12 +107,12 @@ class Modulations:
 
     def dense(self, norm_name):
         """One norm's weight (3 width, width) and bias (3 width,), float32: rows of scale, shift, gate."""
-        if norm_name not in self._denses:
-            raise ValueError(f"norm_name must be one of norm_names, got {norm_name!r}")
+        require_choice("norm_name", norm_name, self.norm_names)
         return self._parameters(self._denses[norm_name])
 
     def save(self, path):
         """Write these tensors, the label and whether they are real to `path`, a safetensors file."""
+        require_path("path", path)
         about = {"format": FORMAT, "label": self.label, "real": json.dumps(self.real)}
         _write(Path(path), self.tensors, about)
 
@@ -138,8 +154,7 @@ def stand_in(seed=0, width=WIDTH, depth=DEPTH):
 
 def from_expert(model, label):
     """The modulations of one of our own `ActionExpert`s, for comparison."""
-    if not isinstance(model, ActionExpert):
-        raise TypeError(f"model must be an ActionExpert, got {type(model).__name__}")
+    require_kind("model", model, ActionExpert)
     if model.conditioning != "adarms":
         raise ValueError(f'model must have conditioning "adarms", got {model.conditioning!r}')
     modules = {"time_mlp_in": model.time_mlp.time_in, "time_mlp_out": model.time_mlp.time_out}
@@ -178,6 +193,9 @@ def read(
         ConnectionError, PermissionError: from the hub. What was fetched so far is kept.
         ImportError: huggingface_hub is needed and not installed.
     """
+    _require_place(source, file, revision, cache)
+    require_bool("download", download)
+    require_bool("progress", progress)
     path = Path(source).expanduser()
     if path.is_file():
         return _read_local(path.parent, path.name)
@@ -188,10 +206,11 @@ def read(
                 "examples/convert_jax_model_to_pytorch.py, then read that"
             )
         return _read_local(path, file)
-    if not _is_repository(source):
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", str(source)):
         raise FileNotFoundError(
             f"{source} is no file or folder here, nor a repository of the hub (owner/name)"
         )
+    source = Path(source).as_posix()
     cached = available(source, file, revision, cache=cache)
     if cached is not None:
         try:
@@ -205,6 +224,7 @@ def read(
 
 def available(source=REPOSITORY, file=FILE, revision=REVISION, *, cache=None):
     """Where `read` finds this without the network: a path, or None."""
+    _require_place(source, file, revision, cache)
     path = Path(source).expanduser()
     if path.is_file():
         return path
@@ -220,8 +240,9 @@ def cache_file(source=REPOSITORY, file=FILE, revision=REVISION, cache=None):
 
     In `cache`, else in $ADARMS_CACHE, else in adarms-notebooks in the user's cache folder.
     """
+    _require_place(source, file, revision, cache)
     shown = re.sub(r"[^\w.-]+", "--", f"{source}@{revision}")
-    exact = hashlib.sha256("\n".join((source, file, revision)).encode()).hexdigest()[:8]
+    exact = hashlib.sha256("\n".join((str(source), file, revision)).encode()).hexdigest()[:8]
     return _cache_folders(cache)[0] / f"{shown}-{exact}.safetensors"
 
 
@@ -230,12 +251,15 @@ def difference(a, b, time=None):
 
     time (times,): where scale, shift and gate are compared; 21 times from 0 to 1 if None.
     """
+    require_kind("a", a, Modulations)
+    require_kind("b", b, Modulations)
     if (a.width, a.norm_names) != (b.width, b.norm_names):
         raise ValueError(
             f"a and b must have the same width and norms, got {a.width} and {len(a.norm_names)} norms, "
             f"{b.width} and {len(b.norm_names)} norms"
         )
     time = torch.linspace(0, 1, 21) if time is None else time
+    cond = _relative(a.cond(time).flatten(), b.cond(time).flatten())
     weights = [
         _relative(torch.cat([w.flatten(), bias]), torch.cat([v.flatten(), other]))
         for (w, bias), (v, other) in ((a.dense(name), b.dense(name)) for name in a.norm_names)
@@ -244,7 +268,6 @@ def difference(a, b, time=None):
         _relative(x.transpose(0, 1).flatten(1), y.transpose(0, 1).flatten(1))
         for x, y in zip(a.modulation(time), b.modulation(time), strict=True)
     ]
-    cond = _relative(a.cond(time).flatten(), b.cond(time).flatten())
     return Difference(a.norm_names, torch.stack(weights), *parts, float(cond))
 
 
@@ -304,12 +327,21 @@ def recognise(names, label):
     return wanted
 
 
+def _require_place(source, file, revision, cache):
+    require_path("source", source)
+    require_kind("file", file, str, "string")
+    require_kind("revision", revision, str, "string")
+    if cache is not None:
+        require_path("cache", cache)
+
+
 def _read_local(folder, file):
     checkpoint = Checkpoint(LocalFolder(folder), file)
-    metadata, label, real = checkpoint.metadata, f"{folder.resolve().name}/{checkpoint.file}", None
+    # The whole path: training runs name their files alike, and the label tells two of them apart.
+    metadata, label, real = checkpoint.metadata, (folder / checkpoint.file).as_posix(), None
     if metadata.get("format") == FORMAT:
         wanted = {name: name for name in checkpoint.names}
-        label, real = metadata.get("label", label), metadata.get("real") == "true"
+        label, real = str(metadata.get("label", label)), metadata.get("real") == "true"
     else:
         wanted = recognise(checkpoint.names, checkpoint.label)
     places = _places(checkpoint, wanted)
@@ -360,7 +392,7 @@ def _width(shapes):
     wanted |= {f"time_mlp_{end}.{part}" for end in ("in", "out") for part in ("weight", "bias")}
     if wanted != set(shapes):
         odd = sorted(wanted ^ set(shapes))
-        raise ValueError(f"tensors must be a time MLP and modulations, odd or missing: {odd[:3]}")
+        raise ValueError(f"odd or missing are {', '.join(odd[:3])}")
     first = shapes["time_mlp_in.bias"]
     width = first[0] if len(first) == 1 else 0
     if width < 2 or width % 2:
@@ -443,16 +475,20 @@ class _Partial:
 
 
 def _write(path, tensors, metadata=None):
-    """Under another name first, so that a stop half-way leaves no half file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
     try:
-        save_file(
-            {name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, metadata
-        )
-        temporary.replace(path)
+        _replace(path, lambda temporary: save_file(tensors, temporary, metadata))
     except SafetensorError as error:  # a full disk, mostly
         raise OSError(f"{path} could not be written: {error}") from None
+
+
+def _replace(path, write):
+    """Written under another name first, so that a stop half-way leaves no half file."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        write(temporary)
+        temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -483,12 +519,91 @@ def _writable(path):
         return other / path.name
 
 
-def _is_repository(source):
-    return isinstance(source, str) and re.fullmatch(r"[\w.-]+/[\w.-]+", source) is not None
-
-
 def _bytes(size):
     for unit, name in ((1e9, "GB"), (1e6, "MB")):
         if size >= unit:
             return f"{size / unit:.1f} {name}"
     return f"{size / 1e3:.1f} kB"
+
+
+STAND_IN = "stand-in"
+EXAMPLES = f"""\
+examples:
+  python -m helpers.pretrained model.safetensors
+      the table of a file on this machine (a folder and an index of shards work as well)
+  python -m helpers.pretrained {REPOSITORY}
+      says how much would be fetched, and fetches nothing but the header
+  python -m helpers.pretrained {REPOSITORY} --download --report report.html
+      fetches the modulations, keeps them, and writes pictures and table
+  python -m helpers.pretrained {REPOSITORY} me/pi05_folding@v2 --download --report report.html
+      what fine-tuning changed; a branch, tag or commit stands behind an @
+  python -m helpers.pretrained {STAND_IN} --report report.html
+      random weights in pi0.5's shape, to see what a report looks like
+
+exit status: 0 done, 1 failed (standard error says why), 2 not understood
+"""
+
+
+def main(arguments=None):
+    """The command line -> exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m helpers.pretrained",
+        description="What the norms of a pi0.5 checkpoint are told at every time: a table, and a report.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    where = f"a file, a folder, a repository owner/name[@revision] of the hub, or {STAND_IN}"
+    parser.add_argument("source", metavar="FILE_OR_REPO", help=where)
+    parser.add_argument("other", metavar="OTHER", nargs="?", help="a second one, to be compared")
+    parser.add_argument("--report", metavar="HTML", type=Path, help="write pictures and table here")
+    parser.add_argument("--download", action="store_true", help="fetch what is on the hub only")
+    parser.add_argument(
+        "--file", default=FILE, help="which file of a folder or repository (default %(default)s)"
+    )
+    parser.add_argument("--cache", type=Path, help="folder for what is fetched")
+    parser.add_argument("--quiet", action="store_true", help="no progress, no table")
+    given = parser.parse_args(arguments)
+    if given.report is not None and not given.report.absolute().parent.is_dir():
+        parser.error(f"--report: there is no folder {given.report.parent}")
+    try:
+        found = [_named(one, given) for one in (given.source, given.other) if one is not None]
+        # Not at the top: it uses this module.
+        from helpers import modulation_report
+
+        if not given.quiet:
+            print(modulation_report.as_text(*found))
+        if given.report is not None:
+            content = modulation_report.as_html(*found).encode()
+            _replace(given.report, lambda path: path.write_bytes(content))
+            if not given.quiet:
+                print(f"\nwrote {given.report} ({_bytes(len(content))})")
+    except (OSError, ValueError, ImportError, NotDownloaded) as error:
+        print(f"failed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped. Run it again: what was fetched so far is kept", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _named(source, given):
+    if source == STAND_IN:
+        return stand_in()
+    name, _, revision = source.partition("@")
+    if not revision or Path(source).exists():
+        name, revision = source, REVISION
+    return read(
+        name,
+        given.file,
+        revision,
+        download=given.download,
+        cache=given.cache,
+        progress=not given.quiet,
+    )
+
+
+if __name__ == "__main__":
+    # As the module that others import: the classes here and there must be the same.
+    from helpers import pretrained
+
+    sys.exit(pretrained.main())

@@ -1,15 +1,20 @@
 """pi0.5's modulations: out of files of its layout, on disk and from a stand-in of the hub. No network."""
 
 import json
+import math
+import os
+import subprocess
 import sys
 import threading
+from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from helpers import pretrained
+from helpers import modulation_report, pretrained
 from helpers.action_expert import ActionExpert, ExpertConfig
 from helpers.embeddings import TimeMLP
 from helpers.norms import AdaRMSNorm
@@ -18,6 +23,7 @@ from helpers.tensor_files import Place, in_runs
 from tests import golden, pi05_files
 from tests.hub import Hub
 
+ROOT = Path(__file__).resolve().parent.parent
 REPOSITORY = "someone/pi05_base"
 TIME = torch.linspace(0, 1, 5)
 
@@ -45,7 +51,7 @@ def files_in(folder):
 
 
 def test_cond_and_modulation_are_those_of_the_real_code():
-    with open("tests/data/openpi_golden.json", encoding="utf-8") as file:
+    with open(ROOT / "tests" / "data" / "openpi_golden.json", encoding="utf-8") as file:
         cases = {case["name"]: case for case in json.load(file)["cases"]}
     case = cases["tiny_pi05_joint_forward"]
     params, layers = case["params"], case["params"]["llm"]["layers"]
@@ -122,7 +128,7 @@ def test_time_is_looked_at():
     for wrong in (torch.tensor([1.5]), torch.tensor([float("nan")])):
         with pytest.raises(ValueError, match="time"):
             found.modulation(wrong)
-    with pytest.raises(ValueError, match="norm_names"):
+    with pytest.raises(ValueError, match="norm_name must be one of"):
         found.dense("layer 7 attention")
 
 
@@ -153,7 +159,7 @@ def test_reads_any_prefix_and_dtype(prefix, dtype, tmp_path):
     found = pretrained.read(path)
     assert same(found, tensors)
     assert (found.width, found.depth, found.real) == (16, 3, False)
-    assert found.label == "run/model.safetensors; width 16, 3 layers, not pi0.5's size"
+    assert found.label == f"{path.as_posix()}; width 16, 3 layers, not pi0.5's size"
     assert same(pretrained.read(str(path.parent)), tensors)
 
 
@@ -644,3 +650,193 @@ def test_difference_of_two():
 def test_modulations_are_looked_at(change, message):
     with pytest.raises(ValueError, match=message):
         Modulations({**weights(8, 1), **change}, "wrong", False)
+
+
+# The command and its report.
+
+
+def command(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "helpers.pretrained", *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+class Page(HTMLParser):
+    """What a report has: its pictures, its tables as lists of rows, and everything it would load."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.pictures, self.tables, self.loads, self.headings = [], [], [], []
+        self.text = self.within = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.loads += [v for k, v in attributes if k in ("src", "href", "srcset", "data")]
+        if tag == "img":
+            self.pictures.append(found)
+        if tag == "table":
+            self.tables.append([])
+        if tag == "tr":
+            self.tables[-1].append([])
+        if tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+        assert tag not in ("script", "link", "iframe")
+        self.within = tag
+
+    def handle_data(self, data):
+        self.text += data
+        if self.within in ("td", "th"):
+            self.tables[-1][-1][-1] += data
+        if self.within in ("h1", "h2"):
+            self.headings.append(data)
+
+    def handle_endtag(self, tag):
+        self.within = ""
+
+
+def test_report_of_one(tmp_path, capsys):
+    tensors = weights()
+    pi05_files.write(tmp_path / "run" / "model.safetensors", tensors)
+    report = tmp_path / "report.html"
+    assert pretrained.main([str(tmp_path / "run"), "--report", str(report)]) == 0
+    out, err = capsys.readouterr()
+    assert "layer 2 feed-forward" in out and f"wrote {report}" in out and err == ""
+    page = Page(report.read_text(encoding="utf-8"))
+    assert len(page.pictures) == 4 and len(page.tables) == 1
+    assert all(len(picture["alt"]) > 60 for picture in page.pictures)
+    assert all(load.startswith("data:image/png;base64,") for load in page.loads)
+    assert "These are not the weights of pi0.5." in page.text  # width 16
+    assert "run/model.safetensors; width 16, 3 layers" in page.headings[0]
+    found = pretrained.read(tmp_path / "run")
+    told = found.modulation(modulation_report.TIME)
+    (table,) = page.tables
+    assert [line[0] for line in table[1:]] == list(found.norm_names)
+    for k, line in enumerate(table[1:]):
+        for number, part in zip(line[1:4], told, strict=True):
+            assert float(number) == pytest.approx(
+                float(part[:, k].square().mean().sqrt()), abs=6e-5
+            )
+        assert float(line[4]) == pytest.approx(float(told.gate[:, k].abs().mean()), abs=6e-5)
+        for number, part in zip(line[5:], told, strict=True):
+            values = part[:, k]
+            constant = values.mean(dim=0).square().sum() / values.square().sum(dim=1).mean()
+            assert float(number.rstrip("%")) == pytest.approx(100 * (1 - float(constant)), abs=0.06)
+
+
+def test_report_of_two(tmp_path, monkeypatch, capsys):
+    first = weights()
+    second = {n: t * 1.25 if n == f"{EXPERT}norm.dense.weight" else t for n, t in first.items()}
+    for name, tensors in (("base", first), ("tuned", second)):
+        Modulations(tensors, "two of one name", True).save(tmp_path / f"{name}.safetensors")
+    monkeypatch.chdir(tmp_path)
+    given = ["base.safetensors", "tuned.safetensors", "--report", "report.html", "--quiet"]
+    assert pretrained.main(given) == 0
+    assert capsys.readouterr() == ("", "")
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert len(page.pictures) == 2 + 4 + 4 and len(page.tables) == 3
+    assert page.headings[1:] == ["What changed", "two of one name", "two of one name, second"]
+    changed = page.tables[0]
+    assert changed[0] == ["norm", "weights", "scale", "shift", "gate"]
+    assert all(cell == "0.0%" for line in changed[1:-1] for cell in line[1:])
+    assert 20 < float(changed[-1][1].rstrip("%")) <= 25
+    assert page.tables[1][-1] != page.tables[2][-1] and page.tables[1][1] == page.tables[2][1]
+
+
+def test_rows_of_what_has_no_energy():
+    zero = {n: torch.zeros_like(t) for n, t in weights(8, 1).items()}
+    row = modulation_report.rows(Modulations(zero, "zero", False))[0]
+    assert row.gate == row.mean_gate == 0 and math.isnan(row.gate_varying)
+    assert modulation_report.as_text(Modulations(zero, "zero", False)).split()[-1] == "-"
+
+
+def test_labels_are_escaped():
+    found = Modulations(weights(8, 1), "<script>alert(1)</script>", False)
+    Page(modulation_report.as_html(found))  # which has no script
+
+
+def test_a_real_one_is_not_called_a_stand_in():
+    found = Modulations(weights(8, 1), "real", True)
+    assert "not the weights" not in modulation_report.as_html(found)
+
+
+def test_command_line(served, tmp_path):
+    """As a user starts it: exit status, standard output and error, against the stand-in of the hub."""
+    hub, _, _, _, cache = served
+    report = tmp_path / "report.html"
+    done = command(
+        f"{REPOSITORY}@{hub.commits[REPOSITORY]}",
+        "--download",
+        "--report",
+        report,
+        HF_ENDPOINT=hub.url,
+        ADARMS_CACHE=str(cache),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "fetching the modulations" in done.stdout and "final norm" in done.stdout
+    assert "100%" in done.stderr and len(Page(report.read_text(encoding="utf-8")).pictures) == 4
+    assert len(files_in(cache)) == 1
+
+
+def test_command_line_fetches_nothing_unasked(served, capsys):
+    hub, _, header, _, cache = served
+    assert pretrained.main([REPOSITORY, "--cache", str(cache)]) == 1
+    out, err = capsys.readouterr()
+    assert not out and "--download" in err and hub.given <= header + 9 and not cache.exists()
+
+
+def test_help_has_examples(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        pretrained.main(["--help"])
+    out, err = capsys.readouterr()
+    assert stopped.value.code == 0 and not err
+    assert "--download --report report.html" in out and "exit status" in out
+
+
+@pytest.mark.parametrize(
+    "arguments,status,message",
+    [
+        (["no/such folder"], 1, "no file or folder here"),
+        (["stand-in", "stand-in", "third"], 2, "unrecognized arguments: third"),
+        ([], 2, "FILE_OR_REPO"),
+        (["stand-in", "--report", "nowhere/report.html"], 2, "no folder nowhere"),
+    ],
+)
+def test_command_line_says_what_is_wrong(arguments, status, message, capsys):
+    try:
+        found = pretrained.main(arguments)
+    except SystemExit as error:
+        found = error.code
+    out, err = capsys.readouterr()
+    assert found == status and message in err and out == ""
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch, capsys):
+    report = tmp_path / "report.html"
+    report.write_text("old")
+    pi05_files.write(tmp_path / "model.safetensors", weights(8, 1))
+
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert pretrained.main([str(tmp_path), "--report", str(report), "--quiet"]) == 1
+    assert "No space left" in capsys.readouterr().err
+    assert report.read_text() == "old" and files_in(tmp_path) == [
+        "model.safetensors",
+        "report.html",
+    ]
+
+
+def test_interrupted_by_the_user(monkeypatch, capsys):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pretrained, "stand_in", stop)
+    assert pretrained.main(["stand-in"]) == 1
+    assert "Run it again" in capsys.readouterr().err

@@ -11,17 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
+from helpers.figures.given import Numbers
 from helpers.figures.inside import BELOW_AND_ABOVE, PARTS
 from helpers.figures.style import COLORS, View, new_figure
 
 HALVES = ("attention", "feed-forward")
 STYLES = {"attention": "-", "feed-forward": "--"}
-FILE_HUES = ("#AA4499", "#CC6677")  # of weights that were read, in pictures that compare
-STAND_IN_HUES = (
-    COLORS["adarms"],
-    COLORS["muted"],
-    COLORS["added_gated"],
-)  # ours, random, lesson 07's
+# How curves are drawn where networks are compared: of files that were read, and of what ships.
+FILE_LOOKS = ((COLORS["input"], "-"), (COLORS["rms_norm"], "-"))
+OUR_LOOKS = ((COLORS["adarms"], "-"), (COLORS["muted"], "-"), (COLORS["adarms"], "--"))
 EULER = np.linspace(1, 0.1, 10)  # the times at which pi0.5's sampler asks for a velocity
 
 
@@ -57,12 +55,12 @@ class Told(NamedTuple):
         return np.concatenate([v.reshape(len(v), -1) for v in values], axis=1)
 
 
-def depths(count: int) -> np.ndarray:
+def _depths(count: int) -> np.ndarray:
     """From the first layer, 0, to the last, 1."""
     return np.linspace(0, 1, count)
 
 
-def main_directions(values, most: int = 12):
+def _main_directions(values, most: int = 12):
     """A curve (times, width) seen along the directions in which it moves most.
 
     Returns:
@@ -97,7 +95,7 @@ def _title(figure, height: float):
     return figure.text(0.012, 1 - 0.22 / height, "", fontsize=12, va="center")
 
 
-def short(label: str, most: int = 58) -> str:
+def _short(label: str, most: int = 58) -> str:
     """A label that fits into a title: a long one loses its middle, as what it is stands at its end."""
     return label if len(label) <= most else f"{label[:12]}…{label[13 - most :]}"
 
@@ -110,7 +108,7 @@ class TimeMaps(View):
         told: {label: Told} of networks that have both kinds of norm in each layer.
     """
 
-    def __init__(self, times, told: Mapping):
+    def __init__(self, times: Numbers("times"), told: Mapping):
         self.times, self.told = np.asarray(times), dict(told)
         self.sizes = {
             label: {part: one.sizes(part) for part in PARTS} for label, one in self.told.items()
@@ -165,7 +163,7 @@ class TimeMaps(View):
         )
         self.moving = [*self.images.values(), *self.lines.values(), *self.cursors]
         self.moving += [*self.heads.values(), self.title]
-        self.shown = None
+        self.shown, self.allowed = None, {"weights": list(self.told)}
         self.update(t=1.0, weights=next(iter(self.told)))
 
     def update(self, *, t: float, weights: str):
@@ -179,7 +177,7 @@ class TimeMaps(View):
             for half in HALVES:
                 found = sizes[part][one.rows(half)]
                 level = found[:, index] / most if most > 0 else found[:, index]
-                self.lines[part, half].set_data(depths(len(found)), level)
+                self.lines[part, half].set_data(_depths(len(found)), level)
             if weights == self.shown:
                 continue
             for half in (*HALVES, "final norm"):
@@ -192,7 +190,7 @@ class TimeMaps(View):
         for cursor in self.cursors:
             cursor.set_xdata([self.t, self.t])
         self.shown = weights
-        self.title.set_text(f"{short(weights)}: RMS at t = {self.t:.2f}")
+        self.title.set_text(f"{_short(weights)}: RMS at t = {self.t:.2f}")
 
     def describe(self) -> str:
         index = int(np.abs(self.times - self.t).argmin())
@@ -215,14 +213,15 @@ class FeatureMap(View):
 
     Args:
         times: (times,) in increasing order.
-        label: whose.
-        told: `Told`.
+        told: {label: Told}, of one network.
     """
 
     LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
-    def __init__(self, times, label: str, told: Told):
-        self.times, self.label, self.told = np.asarray(times), label, told
+    def __init__(self, times: Numbers("times"), told: Mapping):
+        self.times = np.asarray(times)
+        ((self.label, self.told),) = told.items()
+        told = self.told
         # The most that the picture has room for; of a wide norm every few features are drawn.
         step = max(1, told.scale.shape[-1] // 256)
         self.drawn, self.spread = {}, {}
@@ -266,6 +265,7 @@ class FeatureMap(View):
         ]
         self.cursors = [a.axvline(1, color=COLORS["broken"], lw=1.5) for a in (left, right)]
         self.moving = [self.image, *self.curves, *self.cursors, *self.names, *self.ends, self.title]
+        self.allowed = {"norm": range(len(told.names)), "part": list(PARTS)}
         self.update(t=1.0, norm=0, part="gate")
 
     def update(self, *, t: float, norm: int, part: str):
@@ -290,7 +290,7 @@ class FeatureMap(View):
             cursor.set_xdata([self.t, self.t])
         self.now = spread[:, index]
         nothing = "" if spread.any() else ", zero everywhere"
-        self.title.set_text(f"{short(self.label)}: {part} of {self.name}{nothing}")
+        self.title.set_text(f"{_short(self.label)}: {part} of {self.name}{nothing}")
 
     def describe(self) -> str:
         spread = ", ".join(
@@ -347,6 +347,7 @@ class ShareByLayer(View):
             ha="right",
         )
         self.moving = [*self.lines.values(), *self.finals.values(), self.title]
+        self.allowed = {"weights": list(self.told)}
         self.update(weights=next(iter(self.told)))
 
     def update(self, *, weights: str):
@@ -354,10 +355,10 @@ class ShareByLayer(View):
         self.shown, one = weights, self.told[weights]
         for (part, half), line in self.lines.items():
             shares = self.shares[weights][part][one.rows(half)]
-            line.set_data(depths(len(shares)), shares)
+            line.set_data(_depths(len(shares)), shares)
         for part, dot in self.finals.items():
             dot.set_data([1.13], self.shares[weights][part][one.rows("final norm")])
-        self.title.set_text(f"{short(weights)}: energy that depends on t")
+        self.title.set_text(f"{_short(weights)}: energy that depends on t")
 
     def describe(self) -> str:
         one, found = self.told[self.shown], []
@@ -376,11 +377,11 @@ class TimeCurve(View):
         curves: {label: {what: (times, anything)}}; each label has the same names of `what`.
     """
 
-    def __init__(self, times, curves: Mapping):
+    def __init__(self, times: Numbers("times"), curves: Mapping):
         self.times = np.asarray(times)
         self.names = list(next(iter(curves.values())))
         self.found = {
-            (label, what): main_directions(values)
+            (label, what): _main_directions(values)
             for label, by_what in curves.items()
             for what, values in by_what.items()
         }
@@ -407,6 +408,7 @@ class TimeCurve(View):
         right.axhline(0.9, color=COLORS["faint"], lw=1)
         self.bars = right.bar(range(1, 13), 0.0, color=COLORS["time"])
         self.moving = [*self.paths, *self.ends, *self.dots, *self.bars, self.title]
+        self.allowed = {"weights": list(curves), "what": self.names}
         label, what = next(iter(self.found))
         self.update(t=1.0, weights=label, what=what)
 
@@ -424,7 +426,7 @@ class TimeCurve(View):
             self.dots[number].set_data([places[index, 0]], [places[index, up]])
         for bar, height in zip(self.bars, np.cumsum(self.shares), strict=True):
             bar.set_height(height)
-        self.title.set_text(f"{short(weights)}: {what}, t = {self.t:.2f}")
+        self.title.set_text(f"{_short(weights)}: {what}, t = {self.t:.2f}")
 
     def describe(self) -> str:
         total = np.cumsum(self.shares)
@@ -446,7 +448,14 @@ class TimeDistances(View):
         close: {label: {what: (bases, near)}} distances from t to t + near; NaN where there is no such time.
     """
 
-    def __init__(self, times, bases, near, far: Mapping, close: Mapping):
+    def __init__(
+        self,
+        times: Numbers("times"),
+        bases: Numbers("bases"),
+        near: Numbers("near"),
+        far: Mapping,
+        close: Mapping,
+    ):
         self.times, self.bases, self.near = np.asarray(times), np.asarray(bases), np.asarray(near)
         self.far, self.close = {}, {}
         for label, by_what in far.items():
@@ -490,6 +499,7 @@ class TimeDistances(View):
         (self.window,) = right.plot([], [], color=COLORS["time"])
         self.moving = [self.image, self.cursor, self.row, self.steps, self.window, self.title]
         label, what = next(iter(self.far))
+        self.allowed = {"weights": list(far), "what": list(far[label])}
         self.update(t=0.5, weights=label, what=what)
 
     def update(self, *, t: float, weights: str, what: str):
@@ -504,7 +514,7 @@ class TimeDistances(View):
         self.row.set_data(self.times, self.now)
         self.steps.set_data(EULER, np.interp(EULER, self.times, self.now))
         self.window.set_data(self.near, self.nearby)
-        self.title.set_text(f"{short(weights)}: {what}, t = {self.t:.2f}")
+        self.title.set_text(f"{_short(weights)}: {what}, t = {self.t:.2f}")
 
     def describe(self) -> str:
         return (
@@ -523,7 +533,7 @@ class LastNorm(View):
         told: {label: Told}.
     """
 
-    def __init__(self, times, told: Mapping):
+    def __init__(self, times: Numbers("times"), told: Mapping):
         self.times = np.asarray(times)
         self.sorted, self.largest = {}, {}
         for label, one in told.items():
@@ -546,6 +556,7 @@ class LastNorm(View):
                 0.03 + 0.335 * column, 0.8, "", color=COLORS[part], fontsize=13
             )
         self.moving = [*self.lines.values(), *self.ends.values(), self.title]
+        self.allowed = {"weights": list(self.sorted)}
         self.update(t=1.0, weights=next(iter(self.sorted)))
 
     def update(self, *, t: float, weights: str):
@@ -555,10 +566,10 @@ class LastNorm(View):
         for part, line in self.lines.items():
             values, most = self.sorted[weights][part][index], self.largest[weights][part]
             self.now[part] = float(np.sqrt(np.square(values).mean()))
-            line.set_data(depths(len(values)), values / (most or 1))
+            line.set_data(_depths(len(values)), values / (most or 1))
             name = "unused gate" if part == "gate" else part
             self.ends[part].set_text(f"{name}: up to ±{most:.2g}")
-        self.title.set_text(f"{short(weights)}: final norm, t = {self.t:.2f}")
+        self.title.set_text(f"{_short(weights)}: final norm, t = {self.t:.2f}")
 
     def describe(self) -> str:
         sizes = ", ".join(f"{part} {size:.3f}" for part, size in self.now.items())
@@ -573,10 +584,10 @@ class SideBySide(View):
     Args:
         times: (times,) in increasing order.
         told: {label: Told}; norms before the feed-forward are shown, which all have.
-        colors: {label: colour}.
+        looks: {label: (colour, line style)}.
     """
 
-    def __init__(self, times, told: Mapping, colors: Mapping):
+    def __init__(self, times: Numbers("times"), told: Mapping, looks: Mapping):
         self.times, self.told = np.asarray(times), dict(told)
         self.sizes = {}
         for label, one in self.told.items():
@@ -591,15 +602,17 @@ class SideBySide(View):
             most = max(self.sizes[label, part].max() for label in self.told)
             axes.set(xlim=(0, 1), ylim=(0, 1.05 * most or 1), xticks=(0, 0.5, 1), xlabel="t")
             axes.locator_params(axis="y", nbins=4)
-            axes.set_title(part, color=COLORS[part], fontsize=13)
+            axes.set_title(part, fontsize=13)
             for label in self.told:
-                (self.lines[label, part],) = axes.plot([], [], color=colors[label])
+                color, line = looks[label]
+                (self.lines[label, part],) = axes.plot([], [], line, color=color)
         self.names = [
             self.figure.text(0.075, 1 - (0.5 + 0.27 * (n + 0.5)) / height, "", fontsize=12)
             for n in range(len(self.told))
         ]
         for text, label in zip(self.names, self.told, strict=True):
-            text.set_color(colors[label])
+            text.set_color(looks[label][0])
+        self.dashed = {label for label in self.told if looks[label][1] == "--"}
         self.moving = [*self.lines.values(), *self.names, self.title]
         self.update(depth=0.0)
 
@@ -616,7 +629,8 @@ class SideBySide(View):
             line.set_data(self.times, sizes[layer])
             self.now.setdefault(label, [layer]).append(sizes[layer])
         for text, label in zip(self.names, self.told, strict=True):
-            text.set_text(f"{short(label, 70)}, layer {self.now[label][0]}")
+            drawn = " (dashed)" if label in self.dashed else ""
+            text.set_text(f"{_short(label, 70)}, layer {self.now[label][0]}{drawn}")
         self.title.set_text(f"RMS over features, feed-forward norm, {depth:.0%} of the way down")
 
     def describe(self) -> str:

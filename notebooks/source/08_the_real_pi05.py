@@ -189,7 +189,7 @@ for label, told in TOLD.items():
 # RMS hides the sign. Here are single norms, feature by feature: a stripe that changes colour from left to right is a feature whose sign depends on $t$.
 
 # %%
-view = figures.FeatureMap(TIMES, FIRST.label, TOLD[FIRST.label])
+view = figures.FeatureMap(TIMES, {FIRST.label: TOLD[FIRST.label]})
 which = dict(norm=slider(0, len(FIRST.norm_names) - 1, 0), part=choice(list(probes.PARTS), "gate"))
 explore(view, t=slider(0.0, 1.0, 1.0, 0.025), **which)
 
@@ -281,7 +281,7 @@ explore(path, t=slider(0.0, 1.0, 1.0, 0.025), weights=MENU, what=choice(path.nam
 
 # %%
 by_hand = plain_shares(torch.tensor(curves[FIRST.label][ALL], dtype=torch.float64))
-_, shares = figures.main_directions(curves[FIRST.label][ALL])
+_, shares = path.found[FIRST.label, ALL]
 torch.testing.assert_close(by_hand[:5], torch.tensor(shares[:5]), atol=1e-6, rtol=1e-4)
 
 
@@ -445,10 +445,10 @@ assert not any(part.chunk(3)[2].any() for part in OURS.dense("final norm"))
 reach = load_checkpoint(CHECKPOINTS / "reach.safetensors").model
 SMALL = pretrained.from_expert(reach, "lesson 07's expert, not the real weights")
 beside = TOLD | {SMALL.label: all_told(SMALL)}
-hues = [*figures.FILE_HUES[: len(FILES)], *figures.STAND_IN_HUES]
+looks = [*figures.FILE_LOOKS[: len(FILES)], *figures.OUR_LOOKS]
 
 # %%
-view = figures.SideBySide(TIMES, beside, dict(zip(beside, hues, strict=True)))
+view = figures.SideBySide(TIMES, beside, dict(zip(beside, looks, strict=True)))
 film(view, frames=18, depth=slider(0.0, 1.0, 0.0, format=".0%"))
 
 
@@ -635,37 +635,37 @@ checks.lesson_08.exercise_5(changes)
 # %% [markdown]
 # ## Quiz
 #
-# Five questions; answer each before you open it.
+# Five questions. Choose, then open your choice. The statements are numbered as in the README.
 #
-# <details><summary>1. Why can the modulations of pi0.5 be computed without a single image?</summary>
+# **1.** Why can pi0.5's modulations be computed without a single image? (statement 14)
 #
-# They are made of $t$ alone. What pi0.5 sees enters through attention, not through the norms.
+# <details><summary>The images average out over many runs.</summary>No: nothing is averaged, the curves are exact.</details>
+# <details><summary>They are made of t alone.</summary>Right: what pi0.5 sees enters through attention, not through the norms.</details>
+# <details><summary>An image only changes the gates.</summary>No: scale, shift and gate all come from one Dense, which reads the condition, made of t.</details>
 #
-# </details>
+# **2.** On a map of RMS the gates of a layer keep one colour from left to right. What follows? (statement 15)
 #
-# <details><summary>2. A map of gates is the same colour from left to right. Does time not matter to these layers?</summary>
+# <details><summary>These gates do not depend on t.</summary>No: single gates may trade places while their RMS stays.</details>
+# <details><summary>The layer does not use the time.</summary>No: even with constant gates, scale and shift may change.</details>
+# <details><summary>Only that their size stays.</summary>Right: look at them feature by feature, and at the share that depends on t.</details>
 #
-# RMS may stay while single features trade places: look at them one by one. And scale and shift may change.
+# **3.** The condition needs twelve directions, what the norms are told two. Where did ten go? (statement 14)
 #
-# </details>
+# <details><summary>Hardly any Dense listens to them.</summary>Right: times such a direction, the Denses give next to nothing.</details>
+# <details><summary>The time MLP removed them.</summary>No: the condition is the MLP's result, and it has them.</details>
+# <details><summary>RMSNorm removed them.</summary>No: the norm works on the stream, not on the condition.</details>
 #
-# <details><summary>3. The condition needs twelve directions, the modulations two. Where did ten go?</summary>
+# **4.** The gates of layer 3 are twice as large as those of layer 9. Does layer 3 write twice as much? (statements 15 and 16)
 #
-# They are nearly in the null space of the Denses: no norm listens to them.
+# <details><summary>Unknown.</summary>Right: what is written is gate times branch, and a large gate may make up for a quiet branch.</details>
+# <details><summary>Yes, a gate says how much is written.</summary>No: it says by how much the branch is multiplied, and the branches differ.</details>
+# <details><summary>No, the norm in front evens it out.</summary>No: the norm stands before the branch, the gate behind it.</details>
 #
-# </details>
+# **5.** The last gate of a file is random noise, not zero. What does that tell? (statement 17)
 #
-# <details><summary>4. The gates of layer 3 are twice as large as those of layer 9. Does layer 3 write twice as much?</summary>
-#
-# Unknown: what is written is gate times branch, and a branch may be small.
-#
-# </details>
-#
-# <details><summary>5. The last gate of a file is random, not zero. Is the file broken?</summary>
-#
-# No. Nobody reads it. It tells how the model was initialised, and that no gradient reached it.
-#
-# </details>
+# <details><summary>The file is broken.</summary>No: nobody reads this gate, so pi0.5 computes the same with any numbers there.</details>
+# <details><summary>The blocks were not the identity at the start.</summary>Right: these rows stayed as they were initialised, and the gates of the blocks began in the same way.</details>
+# <details><summary>The final norm was trained longer.</summary>No: this gate never had a gradient.</details>
 
 # %% [markdown]
 # ## Summary

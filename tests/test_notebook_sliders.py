@@ -21,7 +21,9 @@ import gc, importlib.util, json, random, sys, warnings
 import numpy as np
 from IPython.core.interactiveshell import InteractiveShell
 
+from tests.warned import STARTUP
 shell = InteractiveShell.instance()
+exec(STARTUP)
 made = {"Explorer": [], "Film": []}
 shown = []
 

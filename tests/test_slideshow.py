@@ -88,6 +88,17 @@ def test_a_long_table_is_dealt_onto_several_slides():
     assert all(part.metadata.slideshow.slide_type == "subslide" for part in dealt)
 
 
+def test_a_quiz_is_one_slide_a_question():
+    cell = text(
+        "## Quiz\n\nChoose.\n\n**1.** Why?\n\n<details>a</details>\n\n**2.** How?\n\n<details>b</details>"
+    )
+    cell.metadata["slideshow"] = {"slide_type": "slide"}
+    first, second = slides.for_a_deck(nbformat.v4.new_notebook(cells=[cell])).cells
+    assert "Choose." in first.source and "Why?" in first.source and "How?" not in first.source
+    assert second.source.startswith("**2.** How?")
+    assert [c.metadata.slideshow.slide_type for c in (first, second)] == ["slide", "subslide"]
+
+
 def test_without_npm_one_line_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(pages, "WEB", tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -7,6 +7,7 @@ nbconvert makes the deck from the `slideshow` metadata; `tools.slideshow` says h
 """
 
 import argparse
+import re
 import sys
 
 import nbformat
@@ -28,7 +29,7 @@ def for_a_deck(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for cell in kept.cells:
         if cell.cell_type == "markdown":
             cell.source = pages.without_web_images(cell.source)
-            cells.append(cell)
+            cells += _questions(cell)
             continue
         cell.outputs = [o for o in cell.outputs if not _how_to_run(o)]
         lines = len(cell.source.splitlines())
@@ -43,6 +44,21 @@ def for_a_deck(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 def _how_to_run(output) -> bool:
     return output.get("data", {}).get("text/plain", "").startswith("Run this cell for the slider")
+
+
+def _questions(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    """The cell, or, where it is a quiz, one cell a question: they begin with **1.**, **2.**"""
+    first, *others = re.split(r"^(?=\*\*\d\.\*\*)", cell.source, flags=re.MULTILINE)
+    if not others:
+        return [cell]
+    parts = [first + others[0], *others[1:]]
+    made = [nbformat.from_dict(cell) for _ in parts]
+    for number, (part, text) in enumerate(zip(made, parts, strict=True)):
+        part.source = text
+        if number:
+            part.id = f"{cell.id}-{number}"
+            part.metadata["slideshow"] = {"slide_type": "subslide"}
+    return made
 
 
 def _dealt(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:

@@ -7,8 +7,8 @@ test_notebook_sliders.py, where all pictures are made.
 import base64
 import io
 import itertools
+import json
 
-import nbformat
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
@@ -59,7 +59,7 @@ def test_contrast_on_white(name):
 def colors_in(picture: bytes) -> list[str]:
     """The palette's colours that a picture shows; `faint` left out."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
-    counts, shades = zip(*image.getcolors(maxcolors=1 << 24), strict=True)
+    counts, shades = zip(*image.getcolors(maxcolors=1 << 12), strict=True)
     counts, shades = np.array(counts), np.array(shades)
     found = []
     for color in sorted(set(COLORS.values()) - NOT_READ):
@@ -71,9 +71,9 @@ def colors_in(picture: bytes) -> list[str]:
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 def test_colors_of_one_picture_stay_apart(source):
-    notebook = nbformat.read(notebooks.built(source), as_version=4)
+    notebook = json.loads(notebooks.built(source).read_text(encoding="utf-8"))
     seen_at_all, close = set(), []
-    for number, cell in enumerate(notebook.cells):
+    for number, cell in enumerate(notebook["cells"]):
         for output in cell.get("outputs", []):
             picture = output.get("data", {}).get("image/png")
             colors = colors_in(base64.b64decode(picture)) if picture else []

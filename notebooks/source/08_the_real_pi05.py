@@ -384,8 +384,8 @@ assert in_units(OURS.label, COND)[0] > 3 * in_units(OURS.label, ALL)[0]
 # <details><summary>The answer to the prediction</summary>
 #
 # With random weights 0.002 is already close to half of the way, in both: a tenth is no nearer than a half. In our trained expert the condition
-# still jumps, by a tenth of the way, but the norms hear only a fiftieth of it. Training smoothed the curve, and it did so in the Denses. If pi0.5's two
-# lines agree instead, its time MLP did it, or nobody.
+# still jumps by a tenth of the way, but what the norms are told by only a fiftieth: the Denses are deaf to most of what jumps. If pi0.5's two
+# lines are both small, its time MLP is smooth already; if both are large, nothing smooths.
 #
 # </details>
 
@@ -428,8 +428,8 @@ assert not any(part.chunk(3)[2].any() for part in OURS.dense("final norm"))
 # %% [markdown]
 # <details><summary>The answer to the prediction</summary>
 #
-# Ours is exactly 0, after training as before. For pi0.5 read the line above. Exact zeros say that it was trained from openpi's JAX init. Noise of size 0.02 points
-# to a PyTorch run. Noise that is smaller, or "none of the three", can come from weight decay, which shrinks what gets no gradient, from
+# Ours is exactly 0, after training as before. For pi0.5 read the line above. Exact zeros fit openpi's JAX init, noise of size 0.02 its PyTorch
+# init. Noise that is smaller, or "none of the three", can come from weight decay, which shrinks what gets no gradient, from
 # averaging, or from a conversion. So these rows, of no use to the robot, are a record of how the file was made.
 #
 # </details>
@@ -517,7 +517,7 @@ for model in (MODEL, twin):
 # %% [markdown]
 # - So sizes say little across layers; how a gate changes with $t$ survives such a trade, and that is what to compare.
 # - *It depends on $t$, so it is worth something*: lesson 07 held each part at its average and measured the cost. Without inputs that cannot be done here.
-# - Weights alone give no success rate. They cannot say that pi0.5 is good *because* of adaRMS: no pi0.5 without it was published.
+# - Weights alone give no success rate. They cannot say that pi0.5 is good *because* of adaRMS: we know of no published pi0.5 without it.
 # - 41 times see no wiggle that is faster than 0.05 in $t$. Beat 5 looks closer, at eleven places.
 # - A file in bfloat16 has about three digits. Exact zeros are exact; anything else is rounded by up to 0.4%.
 # - Stand-ins are stand-ins: two numbers that agree between them say nothing about pi0.5.
@@ -674,7 +674,7 @@ checks.lesson_08.exercise_5(changes)
 # \lVert m(t) - m(t')\rVert^2 = \sum_n \lVert W_n\,(c(t) - c(t'))\rVert^2$$
 #
 # 78 tensors, a quarter of the action expert, decide what 37 norms are told, and they see nothing but $t$. Random weights pass on every wiggle of the
-# embedding; our trained expert turned it into a smooth curve of about two directions, most of it constant. Whether pi0.5 did the same, the cells
+# embedding; our trained expert tells its norms a curve of two directions, most of it constant. Whether pi0.5 did the same, the cells
 # say as soon as they have its weights.
 #
 # **Next:** this is the last lesson. Point `SOURCE` at a fine-tuned pi0.5, or take `helpers/` into your own project.

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from tools import notebooks, pages, slides
+from tools import notebooks, pages, site, slides
 from tools.slideshow import slide_types
 
 
@@ -103,9 +103,11 @@ def test_without_npm_one_line_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(pages, "WEB", tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "package-lock.json").write_text("{}")
-    assert slides.main(["--run", "--folder", str(tmp_path / "slides")]) == 1
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 1 and said[0].startswith("npm is missing") and "Node.js" in said[0]
+    for make in (site.main, slides.main):
+        assert make(["--run", "--folder", str(tmp_path / "made")]) == 1
+        said = capsys.readouterr().err.splitlines()
+        assert len(said) == 1 and said[0].startswith("npm is missing") and "Node.js" in said[0]
+        assert not (tmp_path / "made").exists()
 
 
 def test_pictures_of_the_web_give_way_to_their_words():

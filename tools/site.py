@@ -93,10 +93,7 @@ def _title_of(document: Path) -> str:
 
 def build(folder: Path, read) -> None:
     """Write the whole site into `folder`; `read(source)` gives a lesson with its outputs."""
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    shutil.copy(pages.web_file("mathjax/es5/tex-svg-full.js"), folder / "mathjax.js")
+    mathjax = pages.web_file("mathjax/es5/tex-svg-full.js")
     lessons = {source.stem: read(source) for source in notebooks.sources()}
     about = {stem: pages.title_and_question(lesson) for stem, lesson in lessons.items()}
     written = {
@@ -116,7 +113,6 @@ def build(folder: Path, read) -> None:
         path = folder / f"{stem}.html"
         path.write_text(page, encoding="utf-8")
         print(f"made {path.name}, {path.stat().st_size / 1e6:.1f} MB", flush=True)
-    shutil.copy(STYLE, folder / "style.css")
 
 
 def main(arguments=None) -> int:

@@ -170,8 +170,8 @@ torch.testing.assert_close(my_time_embedding(times, 64), time_embedding(times, 6
 # %%
 torch.manual_seed(SEED)
 mlp = TimeMLP(64).double().requires_grad_(False)
-maps = lambda t: time_embedding(torch.tensor(t), 64), lambda t: mlp(torch.tensor(t))
-stripes = figures.TimeStripes(*maps, periods=4e-3 * 1000 ** np.linspace(0, 1, 32))
+both = lambda t: time_embedding(torch.tensor(t), 64), lambda t: mlp(torch.tensor(t))
+stripes = figures.TimeStripes(*both, periods=4e-3 * 1000 ** np.linspace(0, 1, 32))
 explore(stripes, t=slider(0.0, 1.0, 0.5), gap=log_slider(1e-5, 0.4, 0.1))
 
 
@@ -534,7 +534,7 @@ assert not torch.allclose(each[:, :2], one[:, :2])
 # ## Where the story is only partly true
 #
 # - *A small Dense*: 37% of the expert's size (beats 3 and 7).
-# - *The gate says how much is written*: it also says with which sign, and a uniform scale can do a gate's work where the branch is linear (quiz 4).
+# - *The gate says how much is written*: it also says with which sign, and a uniform scale can do a gate's work where the branch is linear.
 # - *Zero init makes every block the identity*: in openpi's JAX code. Not in the two PyTorch ports that people copy (beat 6). Whether a network trains worse
 #   for it is not shown here.
 # - *Zero means nothing can learn*: false for one zero, true for two that wait for each other (beat 5).
@@ -637,37 +637,37 @@ checks.lesson_04.exercise_4(start_gate)
 # %% [markdown]
 # ## Quiz
 #
-# Five questions; answer each before you open it.
+# Five questions. Choose, then open your choice. The statements are numbered as in the README.
 #
-# <details><summary>1. In which order does pi0.5 split the Dense's output, and what happens to a checkpoint read in another order?</summary>
+# **1.** pi0.5 splits the Dense's output into scale, shift, gate. A checkpoint is read in another order. What happens? (statement 14)
 #
-# Scale, shift, gate. In another order it still loads without an error, and computes something else.
+# <details><summary>It does not load.</summary>No: the shapes are the same, so nothing complains.</details>
+# <details><summary>It loads and computes something else.</summary>Right: only foreign numbers show it for sure, such as pi0.5's.</details>
+# <details><summary>It loads and computes the same.</summary>No: scale, shift and gate do different things.</details>
 #
-# </details>
+# **2.** A newborn block, its gates zero: which of its parameters have a gradient in the first step? (statement 17)
 #
-# <details><summary>2. The gate is zero. Does the attention before it have a gradient?</summary>
+# <details><summary>None: all is multiplied by zero.</summary>No: the derivative of g F by g is F.</details>
+# <details><summary>All.</summary>No: what stands behind the gate is multiplied by zero.</details>
+# <details><summary>Those of the gates only.</summary>Right: the others follow one step later.</details>
 #
-# No: its output is multiplied by zero. The gate itself has one.
+# **3.** A port starts as the identity, bit for bit. Is its norm right? (statements 16 and 17)
 #
-# </details>
+# <details><summary>That is not shown.</summary>Right: behind a gate that is zero the norm may do anything. '+1 forgotten' passes this check.</details>
+# <details><summary>Yes.</summary>No: the closed gate hides what the norm does.</details>
+# <details><summary>Yes, if other seeds agree.</summary>No: no seed opens a gate that starts at zero.</details>
 #
-# <details><summary>3. A port starts as the identity, bit for bit. Is its norm right?</summary>
+# **4.** Feature 1 has scale -1 and shift 0. What does that do? (statements 5 and 15)
 #
-# Not shown: behind a gate that is zero the norm may do anything. "+1 forgotten" passes this check.
+# <details><summary>The branch reads it with the other sign.</summary>No: the factor is 1 + scale, which is 0.</details>
+# <details><summary>The branch does not read it.</summary>Right: the factor 1 + scale is 0. The trunk still carries the feature.</details>
+# <details><summary>The trunk loses it.</summary>No: the trunk is only ever added to.</details>
 #
-# </details>
+# **5.** What happens to the trunk on its way through the blocks of pi0.5's expert? (statement 21)
 #
-# <details><summary>4. The branch is linear and the shift is 0. What does a scale of 1 for all features do that a gate could do as well?</summary>
-#
-# It doubles what is written, as a gate twice as large would. Attention and feed-forward are not linear, so there the two differ.
-#
-# </details>
-#
-# <details><summary>5. Why does the column with image and words not hear the time in pi0.5?</summary>
-#
-# Its norms are plain. So it is the same at all ten Euler steps and is computed once.
-#
-# </details>
+# <details><summary>It is normalised before every branch.</summary>No: that is what a branch reads. The trunk goes past it.</details>
+# <details><summary>Nothing.</summary>No: every half block adds to it.</details>
+# <details><summary>It is added to, twice a block.</summary>Right: and nothing else, until the final norm.</details>
 
 # %% [markdown]
 # ## Summary

@@ -12,7 +12,7 @@ def offline(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def executed(tmp_path_factory, offline):
+def executed(tmp_path_factory):
     """A function of a source: what `notebook_runs.run_twice` gave, run once for all tests that ask."""
     from tests import notebook_runs
 
@@ -22,7 +22,7 @@ def executed(tmp_path_factory, offline):
         if source not in kept:
             try:
                 folder = tmp_path_factory.mktemp(source.stem)
-                kept[source] = notebook_runs.run_twice(source, folder, offline)
+                kept[source] = notebook_runs.run_twice(source, folder)
             except Exception as error:  # a notebook that fails is not run again for the next test
                 kept[source] = error
         if isinstance(kept[source], Exception):

@@ -1,32 +1,26 @@
 """Each notebook executed for the tests, once in a session: `executed` in `tests/conftest.py` keeps it.
 
 It is run twice at the same time, in fresh kernels: once where it lies, once from an empty folder with the
-network blocked. In the second kernel follow the folded solutions of its exercises, then every cell with a
-slider once more, as the lecturer's guide says to do when a picture has gone wrong.
+network blocked, no leave to write into the project, and other hashes. In the first kernel follow a few of
+its cells again, drawn at random. In the second follow the folded solutions of its exercises, then every
+cell with a slider once more, as the lecturer's guide says to do when a picture has gone wrong.
 """
 
 import asyncio
+import random
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 
+from tests import guide
+from tests.walls import BLOCKER, walls
 from tools import notebooks
 
 SOURCES = notebooks.sources()
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 SLIDERS = re.compile(r"^(?:explore|film)\(", re.MULTILINE)
-
-# Runs in the kernel before the first cell. An audit hook sees every socket that Python code opens; the
-# kernel's own sockets are ZeroMQ's and are not Python's, so they go on working.
-BLOCKER = """
-import sys
-def refuse(event, arguments):
-    if event in ("socket.connect", "socket.getaddrinfo", "socket.bind", "socket.sendto"):
-        raise OSError(f"the network is blocked in this test: {event}")
-sys.addaudithook(refuse)
-"""
 
 
 @dataclass(frozen=True)
@@ -37,14 +31,21 @@ class Executed:
         here, elsewhere: the two notebooks with their outputs.
         solutions: the cells of the folded solutions, run after `elsewhere`; where one failed, its error.
         again: by its place in `elsewhere`, each cell with a slider or film, run once more after those.
+        resets: for each reset of the lecturer's guide three cells, run after those: what breaks something,
+            the reset, and what needs it.
+        rerun: pairs of a place in `here` and that cell run once more after all others, in this order.
         left: what the second run left in the folder it was run from.
+        strayed: what the second run wrote elsewhere than it may, as `walls.Walls.strayed` says it.
     """
 
     here: nbformat.NotebookNode
     elsewhere: nbformat.NotebookNode
     solutions: list
     again: dict
+    resets: list[tuple]
+    rerun: list
     left: list[Path]
+    strayed: list[str]
 
 
 def said_otherwise(one: str, other: str, last_digit: bool = False) -> bool:
@@ -90,8 +91,8 @@ def offline(folder: Path) -> dict[str, str]:
     return {"IPYTHONDIR": str(folder)}
 
 
-def run_twice(source: Path, folder: Path, environment: dict[str, str]) -> Executed:
-    """Run the notebook of `source` here and in `folder`, and what follows in the second kernel."""
+def run_twice(source: Path, folder: Path) -> Executed:
+    """Run the notebook of `source` here and in `folder`, an empty one, and what follows in each kernel."""
     here, elsewhere = notebooks.read_source(source), notebooks.read_source(source)
     end = len(elsewhere.cells)
     solved = [_added(code) for code in solutions(elsewhere)]
@@ -100,21 +101,47 @@ def run_twice(source: Path, folder: Path, environment: dict[str, str]) -> Execut
         for index, cell in enumerate(elsewhere.cells)
         if SLIDERS.search(cell.source) and cell.cell_type == "code" and not _trains(cell)
     }
-    elsewhere.cells += [*solved, *again.values()]
+    resets = [tuple(map(_added, codes)) for codes in guide.to_try(source)]
+    elsewhere.cells += [*solved, *again.values(), *(cell for cells in resets for cell in cells)]
+    rerun = [(index, _added(here.cells[index].source)) for index in _drawn(here, source.stem)]
+    here.cells += [cell for _, cell in rerun]
+    around, place = walls(_made(folder / "walls"), read_only=True), _made(folder / "place")
 
     async def both():
         await asyncio.gather(
             notebooks.execute_async(here),
-            notebooks.execute_async(elsewhere, folder, environment),
+            notebooks.execute_async(
+                elsewhere, place, {**around.environment, "PYTHONHASHSEED": "12345"}
+            ),
         )
 
     asyncio.run(both())
-    del elsewhere.cells[end:]
-    return Executed(here, elsewhere, solved, again, list(folder.iterdir()))
+    del elsewhere.cells[end:], here.cells[end:]
+    left = list(place.iterdir())
+    return Executed(here, elsewhere, solved, again, resets, rerun, left, around.strayed())
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def _drawn(notebook, seed: str, count: int = 8) -> list[int]:
+    """Places of `count` code cells, drawn with this seed; none that trains, which would take long."""
+    places = [
+        index
+        for index, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code" and not {"trained", "measured"} & set(_tags(cell))
+    ]
+    return random.Random(seed).choices(places, k=count)
 
 
 def _trains(cell) -> bool:
-    return "trained" in cell.metadata.get("tags", [])
+    return "trained" in _tags(cell)
+
+
+def _tags(cell) -> list[str]:
+    return cell.metadata.get("tags", [])
 
 
 def _added(code: str):

@@ -1,5 +1,7 @@
 """The frame of `make soak`: what is run next, what its table says, and that it is honest about both."""
 
+import sys
+
 import pytest
 
 from tests.soak import CHECKS, Check, Finding, all_checks, check
@@ -15,6 +17,9 @@ from tests.soak.__main__ import (
     to_do,
     with_section,
 )
+from tests.soak.interrupt import long_cells
+from tests.soak.order import reruns
+from tools import notebooks
 
 
 def made(run=lambda item: Finding(10, 0), limit=0, full=None, slice=None, combine=sum):
@@ -103,3 +108,34 @@ def test_names_are_unique_and_sizes_are_given():
         check(name, did="", figure="")(lambda item: None)
     for found in CHECKS.values():
         assert found.items() and ": " in found.name
+
+
+@pytest.fixture
+def lesson(tmp_path, monkeypatch):
+    """Make a lesson of these cells; its name."""
+
+    def make(*cells):
+        (tmp_path / "99_made.py").write_text("".join(f"# %%\n{code}\n\n" for code in cells))
+        return "99_made"
+
+    monkeypatch.setattr(notebooks, "SOURCE", tmp_path)
+    return make
+
+
+def test_a_cell_that_changes_what_another_prints_is_found(lesson):
+    name = lesson("import random\nx = [1]", "print(x)", "x.append(2)", "print(len('same'))")
+    found = reruns(name, seeds=1, reruns=4)
+    # All again, each twice in a row, and all before the random ones.
+    assert found.count == 4 + 8 + 4 + 4 and found.figure >= 1
+    assert all(line.startswith("cell 1 ") for line in found.problems)
+    assert "printed ('stdout', '[1, 2]" in found.problems[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kernels are interrupted otherwise there")
+def test_a_cell_that_spoils_the_next_when_it_is_interrupted_is_found(lesson):
+    slow = "import time\ntable = None\ntime.sleep(0.8)\ntable = [1, 2]"
+    found = long_cells(lesson(slow, "print(len(table))"), moments=1)
+    assert found.count == 1 and found.figure == 1
+    assert "the next cell: TypeError" in found.problems[0]
+    whole = "import time\ntime.sleep(0.8)\ntable = [1, 2]"
+    assert long_cells(lesson(whole, "print(len(table))"), moments=1).figure == 0

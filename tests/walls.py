@@ -89,8 +89,8 @@ def walls(folder: Path, read_only: bool) -> Walls:
     """Make them in `folder`, which is empty. read_only: a write into the project is refused, too."""
     home, temporary, log = folder / "home", folder / "tmp", folder / "log"
     startup = home / ".ipython" / "profile_default" / "startup"
-    startup.mkdir(parents=True)
-    temporary.mkdir()
+    for made in (startup, temporary, home / ".config", home / ".cache"):  # as in anyone's home
+        made.mkdir(parents=True)
     log.touch()
     root = str(notebooks.ROOT)
     allowed = [str(temporary), *(str(home / name) for name in ITS_OWN)]

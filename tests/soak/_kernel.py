@@ -3,6 +3,7 @@
 import os
 import queue
 import re
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,22 +61,25 @@ class Lesson:
     """A lesson's code cells and a fresh kernel: `with Lesson("01_norm_geometry") as lesson: lesson.run(0)`.
 
     `environment` is added to this process's own; `folder` is where the kernel starts, the notebooks' own if
-    left out.
+    left out; `wrap` is put before the kernel's command line. Sliders and films are shown as to a reader who
+    runs the cells, unless HELPERS_STILL is in `environment`.
     """
 
-    def __init__(self, name, environment=None, folder=None):
+    def __init__(self, name, environment=None, folder=None, wrap=()):
         self.name = name
         self.source = notebooks.SOURCE / f"{name}.py"
         cells = notebooks.read_source(self.source).cells
         self.cells = [cell for cell in cells if cell.cell_type == "code"]
-        self._environment = {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})}
-        self._environment.pop("HELPERS_STILL", None)
-        if environment and "HELPERS_STILL" in environment:
-            self._environment["HELPERS_STILL"] = environment["HELPERS_STILL"]
+        shown = {key: value for key, value in os.environ.items() if key != "HELPERS_STILL"}
+        self._environment = {**shown, "OMP_NUM_THREADS": "1", **(environment or {})}
+        self._wrap = list(wrap)
         self._folder = Path(folder or notebooks.NOTEBOOKS)
 
     def __enter__(self):
         self.manager = KernelManager(kernel_name="python3")
+        # The first word, "python", would be found by the manager only if nothing stood before it.
+        arguments = self.manager.kernel_spec.argv[1:]
+        self.manager.kernel_spec.argv = [*self._wrap, sys.executable, *arguments]
         self.manager.start_kernel(
             env=self._environment,
             cwd=str(self._folder),

@@ -109,6 +109,11 @@ def build(folder: Path, read) -> None:
             if 0 <= at < len(stems):
                 around[name] = {"file": f"{stems[at]}.html", "title": about[stems[at]][0]}
         written[stem] = made_page(lesson, about[stem][0], **around)
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    shutil.copy(mathjax, folder / "mathjax.js")
+    shutil.copy(STYLE, folder / "style.css")
     for stem, page in written.items():
         path = folder / f"{stem}.html"
         path.write_text(page, encoding="utf-8")

@@ -248,6 +248,13 @@ def test_elsewhere_it_fetches_nothing_and_says_what_to_do(tmp_path, foreign):
         assert MESSAGE in done.stderr.strip().splitlines()[-1] and "Cloning" not in done.stderr
 
 
+def test_what_is_missing_is_named_at_once(tmp_path):
+    shutil.copytree(ROOT / "helpers", tmp_path / "helpers")
+    done = _run(CELL + SHOW, tmp_path)
+    assert _ours(done)
+    assert "pip install torch numpy matplotlib ipywidgets ipython tqdm safetensors" in done.stderr
+
+
 def test_in_a_fresh_kernel_a_clone_brings_all_that_lessons_read(colab, tmp_path, offline):
     """The helpers that this kernel could import are hidden from it, and the network with them."""
     startup = tmp_path / "ipython" / "profile_default" / "startup"

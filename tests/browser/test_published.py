@@ -82,8 +82,10 @@ def open_page(browser):
     """A function that opens a file in a tab without a network; at the end nothing may have gone wrong."""
     contexts, wrong = [], []
 
-    def open(path: Path, width: int, height: int):
-        context = browser.new_context(viewport={"width": width, "height": height}, offline=True)
+    def open(path: Path, width: int, height: int, scripts: bool = True):
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, offline=True, java_script_enabled=scripts
+        )
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: wrong.append(f"{path.name}: {message.text}"))
@@ -144,11 +146,12 @@ def test_every_page_of_the_site_can_be_read(published, open_page, width):
         if path.stem in STEMS:
             drawn = page.locator("mjx-container[display=true] svg").count()
             assert drawn >= formulas(path.stem) > 0
-            assert page.locator("main img").count() >= 1
+            assert page.locator("main img, main canvas").count() >= 3
             answers_open_and_close(page)
         page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
         assert page.evaluate("document.documentElement.scrollWidth") == width, path.name
-        for words in page.locator("img").evaluate_all("all => all.map(one => one.alt)"):
+        words_of = "all => all.map(one => one.alt || one.getAttribute('aria-label') || '')"
+        for words in page.locator("img, canvas").evaluate_all(words_of):
             assert len(words.split()) >= 5 and "No description" not in words
         page.context.close()
 
@@ -166,7 +169,7 @@ def test_all_links_of_the_site_lead_somewhere(published, open_page):
                 assert f'id="{place}"' in there.read_text(encoding="utf-8"), (
                     f"{path.name}: {target}"
                 )
-    page = open_page(published / "site" / "index.html", 390, 844)
+    page = open_page(published / "site" / "index.html", 390, 844, scripts=False)
     page.locator("main table a").first.click()
     visited = [Path(page.url).stem]
     while page.locator("a[rel=next]").count():

@@ -60,7 +60,7 @@ SEED = 0  # of the random stand-in
 # these, from the Hugging Face hub; they are kept, so the next run finds them. Without them everything runs on two **stand-ins**:
 #
 # - *our trained expert*: the small action-chunk transformer of lesson 06. It shows what training does, but its numbers are not pi0.5's.
-# - *random weights*: in pi0.5's shape, never trained. They show what any network of this kind looks like before it has learned anything.
+# - *random weights*: in pi0.5's shape, drawn as openpi's PyTorch code draws them, never trained. They show what chance alone gives.
 #
 # With the real weights all three are there, and each picture's menu switches between them. Each title says whose numbers it shows. Nothing in this text was
 # written after looking at pi0.5's numbers: it says what to look for, and the cells print what is found.
@@ -106,6 +106,7 @@ denses = sum(p.numel() for norm in norms for p in norm.parameters())
 whole = sum(p.numel() for p in expert.transformer.parameters())
 assert (len(names), len(norms)) == (4 + 2 * 37, 37) == (78, 2 * 18 + 1)
 assert (denses, whole) == (116_505_600, 427_932_672)
+assert 37 * 3 * 1024 == 113_664 == 112_640 + 1024  # curves; all but the last gate
 print(f"{len(norms)} Denses with {denses:,} of {whole:,} parameters: {denses / whole:.1%}")
 
 # %% [markdown]
@@ -147,8 +148,7 @@ for number, name in enumerate(FIRST.norm_names):
 #
 # 113,664 curves are too many to look at. For each norm we take the size over its features, the root mean square (RMS).
 #
-# **Predict.** A small case first. A Dense that was never trained has random entries of deviation 0.02 and no bias. How large is a gate, if the condition
-# has length 2?
+# **Predict.** A small case first. The random Denses have entries of deviation 0.02 and no bias. How large is such a gate, if the condition has length 2?
 
 # %%
 TIMES = torch.linspace(0, 1, 41)
@@ -201,8 +201,7 @@ for label, told in TOLD.items():
 # %% [markdown]
 # <details><summary>The answer to the prediction</summary>
 #
-# $0.02 \cdot 2 = 0.04$: each gate is a sum of products with deviation $0.02\,\lVert c\rVert$. What a trained network shows beyond that, it has
-# learned. Half of the gates below 0 is what chance gives. For scale that would be news if it were far from half: below 0 a feature is damped.
+# $0.02 \cdot 2 = 0.04$: each gate is a sum of products with deviation $0.02\,\lVert c\rVert$. What differs from that was learned. Half of the gates below 0 is what chance gives. For scale that would be news if it were far from half: below 0 a feature is damped.
 #
 # </details>
 
@@ -235,7 +234,7 @@ assert max(means[OURS.label]) < 0.2 < 0.8 < min(means[RANDOM])
 # %% [markdown]
 # <details><summary>The answer to the prediction</summary>
 #
-# Far more, over four fifths. An untrained Dense has no bias, and passes on whatever the condition does. Ours began at zero and learned a plain
+# Far more, over four fifths. The random Denses have no bias and pass on whatever the condition does. Ours began at zero and learned a plain
 # RMSNorm with fixed gates, and a little on top. So a small share in pi0.5 says that it mostly learned a fixed network too; a large one, that it
 # uses the freedom for which it pays with a quarter of the expert's parameters.
 #
@@ -519,7 +518,7 @@ for model in (MODEL, twin):
 # - *It depends on $t$, so it is worth something*: lesson 07 held each part at its average and measured the cost. Without inputs that cannot be done here.
 # - Weights alone give no success rate. They cannot say that pi0.5 is good *because* of adaRMS: we know of no published pi0.5 without it.
 # - 41 times see no wiggle that is faster than 0.05 in $t$. Beat 5 looks closer, at eleven places.
-# - A file in bfloat16 has about three digits. Exact zeros are exact; anything else is rounded by up to 0.4%.
+# - A file in bfloat16 has two to three digits. Exact zeros are exact; anything else is rounded by up to 0.4%.
 # - Stand-ins are stand-ins: two numbers that agree between them say nothing about pi0.5.
 
 # %% [markdown]

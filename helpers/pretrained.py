@@ -4,6 +4,8 @@ All that pi0.5 does with time is in its time MLP (4 tensors) and in the Denses o
 From them scale, shift and gate follow for every time, without a robot, an image or a GPU. The names are
 those of the PyTorch checkpoints of openpi and of lerobot (src/lerobot/policies/pi05/modeling_pi05.py).
 Time is openpi's: 1 is noise, 0 is data.
+
+`python -m helpers.pretrained --help` says how to get a table and a report without a line of code.
 """
 
 import argparse
@@ -90,7 +92,10 @@ class Modulations:
 
     @torch.no_grad()
     def cond(self, time):
-        """silu(W2 silu(W1 time_emb)): time (times,) in [0, 1] -> (times, width), float32."""
+        """silu(W2 silu(W1 time_emb)): time (times,) in [0, 1] -> (times, width), float32.
+
+        The embedding's periods are pi0.5's, 0.004 to 4: they are in its code, not in its weights.
+        """
         require_time("time", time)
         require_time_values("time", time)
         hidden = sinusoidal_embedding(time.float(), self.width)
@@ -337,18 +342,24 @@ def _require_place(source, file, revision, cache):
 
 def _read_local(folder, file):
     checkpoint = Checkpoint(LocalFolder(folder), file)
+    wanted, real = _wanted(checkpoint)
     # The whole path: training runs name their files alike, and the label tells two of them apart.
-    metadata, label, real = checkpoint.metadata, (folder / checkpoint.file).as_posix(), None
-    if metadata.get("format") == FORMAT:
-        wanted = {name: name for name in checkpoint.names}
-        label, real = str(metadata.get("label", label)), metadata.get("real") == "true"
-    else:
-        wanted = recognise(checkpoint.names, checkpoint.label)
+    label = (folder / checkpoint.file).as_posix()
+    if real is not None:
+        label = str(checkpoint.metadata.get("label", label))
     places = _places(checkpoint, wanted)
     tensors = {}
     for run in in_runs(places):
         tensors.update(checkpoint.read(run, places))
     return _of_file(tensors, wanted, label, real)
+
+
+def _wanted(checkpoint):
+    """{name here: name there}, and whether the file says that it is real; None where it says nothing."""
+    if checkpoint.metadata.get("format") == FORMAT:
+        names = {name: name for name in checkpoint.names}
+        return names, checkpoint.metadata.get("real") == "true"
+    return recognise(checkpoint.names, checkpoint.label), None
 
 
 def _places(checkpoint, wanted):
@@ -362,7 +373,7 @@ def _places(checkpoint, wanted):
     return places
 
 
-def _of_file(tensors, wanted, label, real=None):
+def _of_file(tensors, wanted, label, real):
     found = Modulations({name: tensors[there] for name, there in wanted.items()}, label, False)
     as_published = (found.width, found.depth) == (WIDTH, DEPTH)
     found.real = as_published if real is None else real
@@ -413,7 +424,7 @@ def _relative(a, b):
 
 def _download(source, file, revision, download, cache, progress):
     checkpoint = Checkpoint(HubFolder(source, revision), file)
-    wanted = recognise(checkpoint.names, checkpoint.label)
+    wanted, real = _wanted(checkpoint)
     places = _places(checkpoint, wanted)
     size = sum(place.end - place.start for place in places.values())
     what = f"the modulations of {checkpoint.label}: {_bytes(size)} of {_bytes(checkpoint.size)}"
@@ -437,7 +448,7 @@ def _download(source, file, revision, download, cache, progress):
             bar.update(sum(t.nbytes for name, t in fetched.items() if name not in tensors))
             tensors.update(fetched)
     label = f"{source} ({revision}, {checkpoint.folder.commit[:8]})"
-    modulations = _of_file(tensors, wanted, label)
+    modulations = _of_file(tensors, wanted, label, real)
     modulations.save(kept)
     partial.remove()
     return modulations
@@ -468,7 +479,12 @@ class _Partial:
     def keep(self, tensors):
         first = self.places[next(iter(tensors))]
         file = re.sub(r"[^\w.-]+", "--", first.file.removesuffix(".safetensors"))
-        _write(self.folder / f"{file}-{first.start}.safetensors", tensors)
+        try:
+            _write(self.folder / f"{file}-{first.start}.safetensors", tensors)
+        except OSError:
+            # Gone: another process has fetched all of it meanwhile, and swept up. This one goes on.
+            if self.folder.is_dir():
+                raise
 
     def remove(self):
         shutil.rmtree(self.parent, ignore_errors=True)

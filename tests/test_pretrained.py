@@ -494,6 +494,29 @@ def test_two_at_once_do_not_disturb_each_other(served):
     assert len(files_in(cache)) == 1
 
 
+def test_what_another_has_swept_up_is_not_missed(served, monkeypatch):
+    _, tensors, _, _, cache = served
+    write = pretrained._write
+
+    def swept(path, *given):
+        if path.parent.parent.suffix == ".partial":
+            raise OSError("no such folder")
+        write(path, *given)
+
+    monkeypatch.setattr(pretrained, "_write", swept)
+    assert same(fetch(cache), tensors)
+
+
+def test_a_stand_in_on_the_hub_stays_one(served):
+    hub, _, _, _, cache = served
+    pretrained.stand_in(0, 8, 1).save(hub.folders[REPOSITORY] / "model.safetensors")
+    for _ in range(2):
+        found = fetch(cache)
+        assert not found.real and found.label.startswith(REPOSITORY)
+    Modulations(weights(8, 1), "ours", True).save(hub.folders[REPOSITORY] / "other.safetensors")
+    assert fetch(cache, file="other.safetensors").real
+
+
 def test_the_hubs_refusals_say_what_to_do(served, monkeypatch):
     hub, _, _, _, cache = served
     for arguments, kind, message in (

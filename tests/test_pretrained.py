@@ -9,6 +9,7 @@ import threading
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
@@ -17,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from helpers import modulation_report, pretrained
 from helpers.action_expert import ActionExpert, ExpertConfig
 from helpers.embeddings import TimeMLP
+from helpers.figures import changes
 from helpers.norms import AdaRMSNorm
 from helpers.pretrained import EXPERT, Modulations
 from helpers.tensor_files import Place, in_runs
@@ -769,6 +771,20 @@ def test_report_of_two(tmp_path, monkeypatch, capsys):
     assert all(cell == "0.0%" for line in changed[1:-1] for cell in line[1:])
     assert 20 < float(changed[-1][1].rstrip("%")) <= 25
     assert page.tables[1][-1] != page.tables[2][-1] and page.tables[1][1] == page.tables[2][1]
+
+
+def test_picture_of_changes_draws_them_all():
+    names = ["layer 0 attention", "layer 0 feed-forward", "layer 1 attention"]
+    names += ["layer 1 feed-forward", "final norm"]
+    by_part = {part: np.arange(5) + k for k, part in enumerate(("scale", "shift", "gate"))}
+    by_part["gate"] = by_part["gate"] * np.array([1, 1, 1, 1, np.inf])  # nothing before
+    view = changes.Changes(names, by_part, "base", "tuned, " * 40)
+    for axes, values in zip(view.figure.axes, by_part.values(), strict=True):
+        drawn = [line.get_ydata().tolist() for line in axes.lines]
+        assert drawn == [[values[0], values[2]], [values[1], values[3]], [values[4]]]
+        assert axes.get_ylim() == (0, 1.05 * 5)
+    assert view.png()[:4] == b"\x89PNG"
+    assert "scale: attention 100%, feed-forward 200%" in view.describe()
 
 
 def test_rows_of_what_has_no_energy():

@@ -9,7 +9,7 @@ test-latest: .venv-latest/.done  ## all tests but the browser's, with the newest
 	@.venv-latest/bin/pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager -r .venv-latest/requirements.txt
 	@.venv-latest/bin/python $(ELSEWHERE)
 
-test-oldest: .venv-oldest/.done  ## the same, with the oldest numpy, matplotlib and ipywidgets that are supported
+test-oldest: .venv-oldest/.done  ## all tests but the browser's, with the oldest numpy, matplotlib and ipywidgets that are supported
 	@.venv-oldest/bin/pip install --quiet --disable-pip-version-check -r tools/requirements-oldest.txt
 	@.venv-oldest/bin/python $(ELSEWHERE)
 

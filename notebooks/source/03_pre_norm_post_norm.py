@@ -173,21 +173,21 @@ for placement in ("pre", "post"):
 # %%
 small = 3 * rms_norm(tokens_of(1, tokens=1, width=8))
 ways = {"pre": lambda state: state, "post": rms_norm, "post_layer_norm": layer_norm}
-rms, factors = {}, {}
+idle_rms, idle_factors = {}, {}
 for name, one_layer in ways.items():
     streams, jacobians = along_depth([one_layer] * 100, small)
-    rms[name] = streams.square().mean((1, 2)).sqrt()
-    factors[name] = singular_values(torch.cat([torch.eye(8)[None], jacobians]))
+    idle_rms[name] = streams.square().mean((1, 2)).sqrt()
+    idle_factors[name] = singular_values(torch.cat([torch.eye(8)[None], jacobians]))
 
 # %%
-explore(figures.SwitchedOff(rms, factors), layer=slider(0, 100, 1))
+explore(figures.SwitchedOff(idle_rms, idle_factors), layer=slider(0, 100, 1))
 
 # %% tags=["claim-12"]
 apart = float((idle["post"] - rms_norm(big)).abs().max())
-dead = {name: int((table[100] < 1e-6).sum()) for name, table in factors.items()}
+dead = {name: int((table[100] < 1e-6).sum()) for name, table in idle_factors.items()}
 assert torch.equal(idle["pre"], big) and apart < 1e-5
 assert dead == {"pre": 0, "post": 1, "post_layer_norm": 2}
-assert (factors["post"][100][:7] - 1 / 3).abs().max() < 1e-5
+assert (idle_factors["post"][100][:7] - 1 / 3).abs().max() < 1e-5
 verdict(
     12,
     torch.equal(idle["pre"], big) and not torch.allclose(idle["post"], big),
@@ -231,12 +231,15 @@ def span(values, form):
 
 # %%
 strengths = [round(0.1 * step, 1) for step in range(11)]
-spectra, distance = {}, {}
-for placement in ("pre", "post"):
-    ends = [measure(placement, 24, strength=s)[1][-1] for s in with_bar(strengths)]
-    ends = torch.stack(ends)
-    spectra[placement] = singular_values(ends)
-    distance[placement] = (ends - torch.eye(WIDTH)).norm(dim=(1, 2)) / WIDTH**0.5
+tuned = {
+    placement: torch.stack([measure(placement, 24, strength=s)[1][-1] for s in with_bar(strengths)])
+    for placement in ("pre", "post")
+}
+spectra = {p: singular_values(jacobians) for p, jacobians in tuned.items()}
+distance = {
+    p: (jacobians - torch.eye(WIDTH)).norm(dim=(1, 2)) / WIDTH**0.5
+    for p, jacobians in tuned.items()
+}
 
 # %%
 explore(figures.BranchStrength(strengths, spectra, distance), strength=slider(0.0, 1.0, 0.3, 0.1))
@@ -290,10 +293,13 @@ verdict(
 # **Predict.** Which stack loses its pushes with depth, which one blows up, and which one does neither?
 
 # %%
-profiles = {"GELU": {}, "gated GELU": {}}
-for feed_forward, by_placement in profiles.items():
-    for placement in with_bar(("pre", "post", "none", "ada")):
-        by_placement[placement] = measure(placement, DEPTH, feed_forward=feed_forward)
+profiles = {
+    feed_forward: {
+        placement: measure(placement, DEPTH, feed_forward=feed_forward)
+        for placement in with_bar(("pre", "post", "none", "ada"))
+    }
+    for feed_forward in ("GELU", "gated GELU")
+}
 factors = {
     feed_forward: {
         name: singular_values(jacobians) for name, (_, jacobians) in by_placement.items()
@@ -443,7 +449,6 @@ for name, (low, high) in {"pre": (0.0, 0.8), "post": (0.99, 1.0)}.items():
 
 # %%
 config = RaceConfig(depth=16, batch=16, steps=80, learning_rate=2e-3) if QUICK else RaceConfig()
-runs = [Run(variant, config, seed=0) for variant in ("pre", "gate", "post_small", "post")]
 
 
 def race_picture():
@@ -458,6 +463,7 @@ guessing = float((numbers == numbers.mode(0).values).float().mean())
 # *Guessing* answers, for each place, the number that is most often there, without looking at the input.
 
 # %% tags=["trained"]
+runs = [Run(variant, config, seed=0) for variant in ("pre", "gate", "post_small", "post")]
 live = explore(race_picture(), step=slider(0, config.steps, 0))
 
 
@@ -474,7 +480,9 @@ explore(race_picture(), step=slider(0, config.steps, config.steps))
 
 # %%
 last = {run.variant: sum(run.result["accuracy"][-10:]) / 10 for run in runs}
-assert last["post"] < guessing + 0.05 < last["gate"] and min(last["pre"], last["post_small"]) > 0.4
+if len(runs[0].result["loss"]) == config.steps:  # else it was stopped, and shows what it has
+    assert last["post"] < guessing + 0.05 < last["gate"]
+    assert min(last["pre"], last["post_small"]) > 0.4
 print(f"guessing {guessing:.2f}", {name: round(value, 2) for name, value in last.items()})
 
 # %% [markdown]
@@ -659,8 +667,8 @@ checks.lesson_03.exercise_4(strength)
 #
 # ```python
 # for strength in (0.2, 0.22, 0.24, 0.26, 0.28):
-#     factors = singular_values(measure("post", 24, strength=strength)[1][-1])
-#     print(strength, round(float(factors.median()), 2))
+#     found = singular_values(measure("post", 24, strength=strength)[1][-1])
+#     print(strength, round(float(found.median()), 2))
 # strength = 0.24
 # checks.lesson_03.exercise_4(strength)
 # ```
@@ -670,37 +678,37 @@ checks.lesson_03.exercise_4(strength)
 # %% [markdown]
 # ## Quiz
 #
-# Five questions; answer each before you open it.
+# Five questions. Choose, then open your choice. The statements are numbered as in the README.
 #
-# <details><summary>1. In which of the two Jacobians does I stand alone?</summary>
+# **1.** All branches are off, F = 0. What do 100 Post-Norm layers do to a state? (statement 12)
 #
-# In Pre-Norm's: $I + J_F J_N$. In Post-Norm's it stands inside, $J_N (I + J_F)$.
+# <details><summary>Nothing.</summary>No: that is Pre-Norm. The first norm brings the RMS to 1.</details>
+# <details><summary>They normalise it once.</summary>Right: the norm of a vector with RMS 1 is that vector.</details>
+# <details><summary>They shrink it at every layer.</summary>No: after the first layer there is nothing left to change.</details>
 #
-# </details>
+# **2.** Which direction does an RMS post-norm kill? (statements 11 and 12)
 #
-# <details><summary>2. Which direction does an RMS post-norm kill, and why?</summary>
+# <details><summary>The radial one, along the state.</summary>Right: its result does not depend on the state's size.</details>
+# <details><summary>All-ones.</summary>No: that one goes too where the norm is LayerNorm.</details>
+# <details><summary>None: it only rescales.</summary>No: bringing every state to one size takes a direction away.</details>
 #
-# The radial one, along the state itself: the norm's result does not depend on the state's size.
+# **3.** What holds for the Jacobian of 24 Pre-Norm layers with branches at full strength? (statement 10)
 #
-# </details>
+# <details><summary>It is near I.</summary>No: for weak branches it is. At full strength it is further from I than the zero matrix.</details>
+# <details><summary>Most pushes vanish.</summary>No: that is Post-Norm.</details>
+# <details><summary>It is far from I, but no direction dies.</summary>Right: and its eigenvalues average about 1.</details>
 #
-# <details><summary>3. Does a Post-Norm stack with F = 0 shrink its input at every layer?</summary>
+# **4.** Why does a late Pre-Norm layer change the stream less than an early one? (statement 7)
 #
-# No. It normalises once; after that there is nothing left to change.
+# <details><summary>Its branch writes less.</summary>No: each reads RMS 1 and writes about the same amount.</details>
+# <details><summary>The stream it adds to has grown.</summary>Right: about as the root of depth, so the share of one layer falls.</details>
+# <details><summary>The norm holds the stream at RMS 1.</summary>No: no norm stands on the trunk.</details>
 #
-# </details>
+# **5.** A deep Post-Norm stack is to train, its norms left in place. What was enough here? (statements 11 and 23)
 #
-# <details><summary>4. Why does a late Pre-Norm layer change the stream less than an early one?</summary>
-#
-# Each branch writes about the same amount, and the stream it is added to has grown.
-#
-# </details>
-#
-# <details><summary>5. How can a deep Post-Norm stack be made trainable without moving its norms?</summary>
-#
-# By starting its branches weak: with outputs divided by $\sqrt{2L}$ it won the race of beat 7. Gates that start at zero go further the same way.
-#
-# </details>
+# <details><summary>Weak branches at the start.</summary>Right: with outputs divided by √(2L) it learned faster than Pre-Norm in beat 7. Gates that start at zero go further the same way.</details>
+# <details><summary>Warm-up and clipping.</summary>No: in a race this short they helped only a little.</details>
+# <details><summary>Nothing can be.</summary>No: see beat 7. The Transformer of 2017 and BERT norm the trunk, too.</details>
 
 # %% [markdown]
 # ## Summary

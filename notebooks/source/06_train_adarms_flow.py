@@ -103,13 +103,13 @@ def train_step(model, optimizer, actions, observation, noise, random):
 
 # %%
 torch.manual_seed(SEED)
-model = ActionExpert(ExpertConfig.REACH, "adarms")
-optimizer, random = torch.optim.AdamW(model.parameters(), lr=1e-3), torch.Generator().manual_seed(0)
-five_lines = []
+newborn = ActionExpert(ExpertConfig.REACH, "adarms")
+optimizer = torch.optim.AdamW(newborn.parameters(), lr=1e-3)
+five_lines, random = [], torch.Generator().manual_seed(0)
 for _ in range(5):
     batch, seen = training.draw_batch((actions, observation), 128, random)
     noise = torch.randn(batch.shape, generator=random)
-    five_lines.append(train_step(model, optimizer, batch, seen, noise, random))
+    five_lines.append(train_step(newborn, optimizer, batch, seen, noise, random))
 print([round(loss, 3) for loss in five_lines])
 
 # %% [markdown]
@@ -118,9 +118,9 @@ print([round(loss, 3) for loss in five_lines])
 
 # %%
 torch.manual_seed(SEED)
-model = ActionExpert(ExpertConfig.REACH, "adarms")
+newborn = ActionExpert(ExpertConfig.REACH, "adarms")
 plain = training.TrainSettings(steps=10**6, learning_rate=1e-3, warm_up=0, clip=1e9)
-same = training.Training(model, actions, observation, plain).run(steps=5)
+same = training.Training(newborn, actions, observation, plain).run(steps=5)
 torch.testing.assert_close(torch.tensor(same.losses), torch.tensor(five_lines))
 
 # %% [markdown]
@@ -140,9 +140,9 @@ torch.testing.assert_close(torch.tensor(same.losses), torch.tensor(five_lines))
 
 # %%
 torch.manual_seed(SEED)
-model = ActionExpert(ExpertConfig.REACH, "adarms")
-print(check_zero_init(model))
-print(f"{training.count_parameters(model):,} parameters")
+newborn = ActionExpert(ExpertConfig.REACH, "adarms")
+print(check_zero_init(newborn))
+print(f"{training.count_parameters(newborn):,} parameters")
 
 
 # %%
@@ -159,7 +159,6 @@ TESTS = data.reaches_goal, data.clears_obstacle, data.success
 GOAL, OBSTACLE, RADIUS = validation.goal[3], validation.obstacle[3], data.OBSTACLE_RADIUS
 here = data.Scene(GOAL.expand(40, 2), OBSTACLE.expand(40, 2))
 picture = figures.Learning(GOAL, OBSTACLE, RADIUS, STEPS, layers=4)
-gates, stages = [(0, [0.0] * 4)], {}
 
 
 def snapshot(run):
@@ -182,8 +181,12 @@ def on_step(run):
     show(run)
 
 
+torch.manual_seed(SEED)
 settings = training.TrainSettings(steps=STEPS, seed=SEED)
-run = training.Training(model, actions, observation, settings)
+gates, stages = [(0, [0.0] * 4)], {}
+newborn = ActionExpert(ExpertConfig.REACH, "adarms")
+run = training.Training(newborn, actions, observation, settings)
+model = run.model
 began = perf_counter()
 if TRAIN:
     with Live(picture, snapshot) as show:
@@ -196,7 +199,8 @@ seconds = perf_counter() - began
 rate = evaluation.success_rate(model, validation)
 loss = evaluation.validation_loss(model, validation_actions, validation.observation)
 print(f"1,000 new scenes: success {rate:.3f}, validation loss {loss:.4f}")
-assert rate >= 0.85 and loss < 0.15
+finished = not TRAIN or run.step >= 1200  # else it was stopped, and is as good as it is
+assert not finished or (rate >= 0.85 and loss < 0.15)
 for step, (goal, clear, both) in stages.items():
     print(f"after {step:4} steps: goal {goal:.2f}, obstacle cleared {clear:.2f}, both {both:.2f}")
 
@@ -242,7 +246,8 @@ def guess(x_t, v_t, time):
 
 # %%
 possible = data.reach_demonstrations(data.Scene(GOAL.expand(1000, 2), OBSTACLE.expand(1000, 2)))
-time, x_t = torch.tensor([1.0, 0.7, 0.4]), torch.randn(3, 16, 2, generator=random)
+time = torch.tensor([1.0, 0.7, 0.4])
+x_t = torch.randn(3, 16, 2, generator=torch.Generator().manual_seed(SEED))
 exact = flow.exact_velocity(x_t, time, possible)
 torch.testing.assert_close(guess(x_t, exact, time), flow.posterior_mean(x_t, time, possible))
 
@@ -263,8 +268,8 @@ def follow(velocity, noise):
 
 # %%
 noise = torch.randn(6, 16, 2, generator=torch.Generator().manual_seed(SEED))
-seen = here.observation[:6]
-times, network_side = follow(lambda x_t, time: model(x_t, time, seen), noise)
+six = here.observation[:6]
+times, network_side = follow(lambda x_t, time: model(x_t, time, six), noise)
 _, exact_side = follow(lambda x_t, time: flow.exact_velocity(x_t, time, possible), noise)
 
 # %%
@@ -289,9 +294,9 @@ view = figures.FromNoiseToData(GOAL, OBSTACLE, RADIUS, times, sides, by_time, cu
 explore(view, t=slider(0.0, 1.0, 0.7, 0.025), sample=slider(1, 6, 1))
 
 # %%
-network, exact = by_time["loss"]["network"], by_time["loss"]["exact"]
-assert by_time["success"]["network"][0] < 0.05 and by_time["success"]["network"][-1] > 0.95
-assert 0.9 < network[0] / exact[0] < 1.2 and network[-1] > 5 * exact[-1]
+(network, exact), solved = by_time["loss"].values(), by_time["success"]["network"]
+assert not finished or (solved[0] < 0.05 and solved[-1] > 0.95)
+assert not finished or (0.9 < network[0] / exact[0] < 1.2 and network[-1] > 5 * exact[-1])
 for t in (0, 6, 12, 14):
     print(f"t = {curve_times[t]:.2f}: loss {network[t]:.3f}, of the exact velocity {exact[t]:.3f}")
 
@@ -492,9 +497,9 @@ assert gap(depth4, "added_gated").at_most < 0.08 * above < above < gap(depth4, "
 
 # %%
 names = ("adarms", "added_gated", "added")
-by_time = {name: settings_shown[depth4][name]["loss_by_time"] for name in names}
-times = settings_shown[depth4]["adarms"]["times"]
-curves = figures.LossByTime(times, by_time, comparison.paired_difference, comparison.NAMES)
+curve_losses = {name: settings_shown[depth4][name]["loss_by_time"] for name in names}
+spots = settings_shown[depth4]["adarms"]["times"]
+curves = figures.LossByTime(spots, curve_losses, comparison.paired_difference, comparison.NAMES)
 explore(curves, t=slider(0.1, 0.98, 0.3, 0.02))
 
 # %%
@@ -515,10 +520,10 @@ assert gated[0].high < 0 < gated[2].low and gated[-1].low > 0
 # </details>
 
 # %% tags=["claim-19"]
-places = {
-    kind: sum(type(m).__name__ == "AdaRMSNorm" for m in ActionExpert(config, kind).modules())
-    for kind in ("adarms", "input")
-}
+places = {}
+for kind in ("adarms", "input"):
+    modules = ActionExpert(ExpertConfig.REACH, kind).modules()
+    places[kind] = sum(type(m).__name__ == "AdaRMSNorm" for m in modules)
 assert places == {"adarms": 5, "input": 0}
 worth = "; ".join(
     f"{title.split(',')[0]}: loss {gap(title, 'added_gated')}, "
@@ -703,37 +708,37 @@ checks.lesson_06.exercise_4(num_steps, rates)
 # %% [markdown]
 # ## Quiz
 #
-# Five questions; answer each before you open it.
+# Five questions. Choose, then open your choice. The statements are numbered as in the README.
 #
-# <details><summary>1. Your loss stays near 2. What has the network learned?</summary>
+# **1.** Where does the time enter? (statement 19)
 #
-# Nothing: 2 is the loss of answering 0.
+# <details><summary>In pi0 once, at the input; in pi0.5 in every norm.</summary>Right: here adaRMS tells five norms, and the input MLP none.</details>
+# <details><summary>In pi0 in every norm; in pi0.5 once.</summary>No: the other way round.</details>
+# <details><summary>In pi0.5 only.</summary>No: pi0 is told once, by an MLP at the input.</details>
 #
-# </details>
+# **2.** Near t = 1 the loss stays high however long you train. Is the network too small? (statement 18)
 #
-# <details><summary>2. Near t = 1 the loss stays high however long you train. Is the network too small?</summary>
+# <details><summary>Yes.</summary>No: the exact velocity has nearly the same loss there.</details>
+# <details><summary>No: the time does not reach it well.</summary>No: the exact velocity knows the time, and has that loss too.</details>
+# <details><summary>No: noise does not say left or right.</summary>Right: nobody can know the way from there.</details>
 #
-# No. The exact velocity has nearly the same loss there: noise does not say left or right.
+# **3.** Why is "added once, with gates" in the comparison? (statement 19)
 #
-# </details>
+# <details><summary>So that it has more parameters.</summary>No: the headline compares at equal parameters.</details>
+# <details><summary>To tell the time from the gate.</summary>Right: adaRMS brings the time into every layer and a gate that starts at zero. Against a network without gates one could not tell which helps.</details>
+# <details><summary>Because pi0 is built so.</summary>No: pi0 has an input MLP and no gates.</details>
 #
-# <details><summary>3. Why is "added once, with gates" in the comparison?</summary>
+# **4.** The interval of a difference runs from -0.001 to +0.003. What may you say? (statements 19 and 24)
 #
-# adaRMS brings the time into every layer and a gate that starts at zero. Against a network without gates one could not tell which of the two helps.
+# <details><summary>There is no effect.</summary>No: it may be as large as 0.003.</details>
+# <details><summary>Not resolved, and at most about 0.003.</summary>Right.</details>
+# <details><summary>The effect is 0.001.</summary>No: that is the middle of an interval that holds zero.</details>
 #
-# </details>
+# **5.** One token, equal parameters: what did the time in every layer add to a time given once, with gates? (statement 19)
 #
-# <details><summary>4. An interval runs from -0.001 to +0.003. May you say that there is no effect?</summary>
-#
-# No: it is not resolved. You may say that the effect is at most about 0.003.
-#
-# </details>
-#
-# <details><summary>5. At equal width adaRMS has half as many parameters again as the others. Which comparison belongs into a headline?</summary>
-#
-# The one at equal parameters, with its interval. The other answers another question: what one gets who only swaps the norm and pays for it.
-#
-# </details>
+# <details><summary>A clearly lower loss.</summary>No: in loss the two are not resolved, at depth 4 as at depth 8.</details>
+# <details><summary>Nothing that shows.</summary>No: ten seeds resolve a gain in success.</details>
+# <details><summary>A small gain in success.</summary>Right: about two points at depth 4 and one at depth 8.</details>
 
 # %% [markdown]
 # ## Summary

@@ -405,23 +405,23 @@ read = torch.stack([state[test] @ w + c for state, (w, c) in zip(states, lines, 
 torch.testing.assert_close(lines[4][0], probes.fit_probe(states[4, fit], even[fit], ridge=0)[0])
 
 # %%
-found = {model: per_seed(model, lambda run: run["probe"]) for model in comparison.NAMES}
-view = figures.ProbeByDepth(even[test], read, comparison.NAMES["none"], found, comparison.NAMES)
+probed = {model: per_seed(model, lambda run: run["probe"]) for model in comparison.NAMES}
+view = figures.ProbeByDepth(even[test], read, comparison.NAMES["none"], probed, comparison.NAMES)
 film(view, depth=slider(0, 4, 0))
 
 # %% [markdown]
 # Left, computed here: the model that is never told. Right, shipped: thin lines are seeds.
 
 # %% tags=["claim-20"]
-assert all((found[m][:, -1] > 0.9).all() for m in found if m != "none")
-assert (found["none"][:, 3] > found["none"][:, 0] + 0.05).all()
-ends = {m: f"{values.mean(0)[0]:.2f} to {values.mean(0)[-1]:.2f}" for m, values in found.items()}
+assert all((probed[m][:, -1] > 0.9).all() for m in probed if m != "none")
+assert (probed["none"][:, 3] > probed["none"][:, 0] + 0.05).all()
+ends = {m: f"{values.mean(0)[0]:.2f} to {values.mean(0)[-1]:.2f}" for m, values in probed.items()}
 carried = verdict(
     20,
     '"must" is read as "do"',
     f"R² of a linear probe, first to last depth, mean of 4 seeds: added once {ends['added']}, "
     f"pi0's input MLP {ends['input']}, adaRMS {ends['adarms']}; never told: {ends['none']}, but "
-    f"{found['none'].mean(0)[3]:.2f} before the last block: time can be worked out from x_t",
+    f"{probed['none'].mean(0)[3]:.2f} before the last block: time can be worked out from x_t",
 )
 carried
 
@@ -492,8 +492,8 @@ print(plain_shares(torch.tensor([[3.0], [-1.0]]), torch.tensor([2.0])))
 # %%
 made_of, sizes, worst = [], [], 0.0
 for t in TIMES:
-    time = torch.full((SCENES,), t)
-    stream = probes.residual_stream(MODEL, interpolate(actions, noise, time), time, observation)
+    at = torch.full((SCENES,), t)
+    stream = probes.residual_stream(MODEL, interpolate(actions, noise, at), at, observation)
     parts, final = torch.cat([stream.states[:1], stream.writes]), stream.states[-1]
     worst = max(worst, float((parts.sum(0) - final).abs().max()))
     made_of.append(plain_shares(parts, final))
@@ -679,37 +679,37 @@ checks.lesson_07.exercise_4(tau, solved_when_told, float(truthful))
 # %% [markdown]
 # ## Quiz
 #
-# Five questions; answer each before you open it.
+# Five questions. Choose, then open your choice. The statements are numbered as in the README.
 #
-# <details><summary>1. 95% of a gate's energy does not depend on t. May it be replaced by a constant at no cost?</summary>
+# **1.** 95% of a gate's energy does not depend on t. May a constant take its place at no cost? (statement 15)
 #
-# That does not follow: held at its average, it cost no less than shift, of which more varies.
+# <details><summary>Yes.</summary>No: held at its average, the gate cost no less than shift did, of which more varies.</details>
+# <details><summary>That number does not say.</summary>Right: energy that varies and worth are two questions.</details>
+# <details><summary>No: a gate has to depend on t.</summary>No: as one token, networks trained with constant gates came out level in loss (lesson 06).</details>
 #
-# </details>
+# **2.** What decides at which t a band becomes known? (statement 18)
 #
-# <details><summary>2. What is the guess at t = 1, and why does it ignore the noise?</summary>
+# <details><summary>Its frequency: slow first.</summary>No: bands 2 and 4, parts of one bow, come together, and band 3 before both.</details>
+# <details><summary>How often the network is told the time.</summary>No: told once, it knows the bow at the same t.</details>
+# <details><summary>Its variance, and what it hangs together with.</summary>Right: the order is in the task.</details>
 #
-# The mean chunk for this observation: noise says nothing about the chunk.
+# **3.** A linear probe reads t from a stream with R² 0.98. Does the network use it? (statement 20)
 #
-# </details>
+# <details><summary>Unknown.</summary>Right: the probe shows that it is there. Use is shown by changing it and watching the output.</details>
+# <details><summary>Yes.</summary>No: that it is there does not show that anything reads it.</details>
+# <details><summary>No: a probe is no part of it.</summary>No: it may use it. The probe cannot say.</details>
 #
-# <details><summary>3. A probe reads t from a stream with R² 0.98. Does the network use it?</summary>
+# **4.** 'This is why pi0.5 injects the time into every layer.' What do the figures here say? (statement 24)
 #
-# Unknown. The probe shows that it is there. Use is shown by changing it and watching the output.
+# <details><summary>It is confirmed.</summary>No: as one token, a time told once, with constant gates, is level in loss.</details>
+# <details><summary>Not resolved.</summary>Right: small networks and made data; pi0.5 with the time told once and gates was not tested.</details>
+# <details><summary>It is refuted.</summary>No: adaRMS does gain a little in success. Not resolved is not refuted.</details>
 #
-# </details>
+# **5.** Near data the input's share of the final stream is more than 1. What did the blocks do? (statement 21)
 #
-# <details><summary>4. How can a network that was never told t know it?</summary>
-#
-# Noise is rough, paths are smooth: how noisy a chunk is can be seen.
-#
-# </details>
-#
-# <details><summary>5. A share of -0.3: what did that block do?</summary>
-#
-# It wrote against the final stream: it took something away that the rest had put there.
-#
-# </details>
+# <details><summary>They scaled the stream.</summary>No: nothing multiplies it.</details>
+# <details><summary>Nothing: the highway is untouched.</summary>No: they add to it, and the shares add up to 1.</details>
+# <details><summary>They wrote against it.</summary>Right: what they add takes a part of the input away again.</details>
 
 # %% [markdown]
 # ## Summary

@@ -48,6 +48,9 @@ def test_what_is_missing_comes_first_then_what_ran_on_older_code_or_at_another_s
     both = {"a: b": {"x": record(code="then", at="2"), "y": record(size={"seeds": 1}, at="1")}}
     assert to_do([one], both, "now") == [(one, "y"), (one, "x")]
     assert to_do([one], {"a: b": {"x": record(), "y": record()}}, "now") == []
+    assert to_do([one], {"a: b": {"x": record(), "y": record(problems=["fell"])}}, "now") == [
+        (one, "y")
+    ]
 
 
 def test_the_table_says_what_did_not_hold_was_not_run_or_is_old():

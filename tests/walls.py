@@ -5,6 +5,7 @@ profile; Python's audit hooks do the rest.
 """
 
 import os
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,7 +100,10 @@ def walls(folder: Path, read_only: bool) -> Walls:
         refused=[root] if read_only else [],
         log=str(log),
     )
-    (startup / "00-walls.py").write_text(BLOCKER + watch + WARNED, encoding="utf-8")
+    # In a function, as a startup file shares its names with the lesson.
+    inside = textwrap.indent(BLOCKER + watch + WARNED, "    ")
+    code = f"def _walls():\n{inside}\n_walls()\ndel _walls\n"
+    (startup / "00-walls.py").write_text(code, encoding="utf-8")
     environment = {
         "HOME": str(home),
         "USERPROFILE": str(home),

@@ -6,8 +6,8 @@
     python -m tests.soak --list              the checks, with what was already run
 
 Each item is recorded in build/soak.json when it is done, so a stopped soak keeps what it has: the next one
-runs first what is missing, then what was run on older code. The table in benchmarks/README.md is made from
-all records and says what is missing.
+runs first what is missing, then what fell or was run on older code. The table in benchmarks/README.md is
+made from all records and says what is missing.
 """
 
 import argparse
@@ -67,14 +67,14 @@ def store(path: Path, records: dict) -> None:
 
 
 def to_do(checks: list[Check], records: dict, state: str) -> list[tuple[Check, str]]:
-    """What is missing, then what was run on other code or at another size, oldest first."""
+    """What is missing, then what fell or was run on other code or at another size, oldest first."""
     missing, old = [], []
     for check in checks:
         for item in check.items():
             record = records.get(check.name, {}).get(item)
             if record is None:
                 missing.append((check, item))
-            elif record["code"] != state or record["size"] != check.full:
+            elif record["code"] != state or record["size"] != check.full or record["problems"]:
                 old.append((record["at"], check, item))
     old.sort(key=lambda entry: entry[0])
     return missing + [(check, item) for _, check, item in old]

@@ -1,5 +1,6 @@
 """docs/formulas.md holds every symbol and every summary formula of the lessons, with names that exist."""
 
+import functools
 import re
 
 import pytest
@@ -48,6 +49,7 @@ def _letters(symbol: str) -> list[str]:
     return found
 
 
+@functools.cache
 def _named(lesson) -> set[str]:
     cells = notebooks.read_source(LESSONS[lesson]).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")

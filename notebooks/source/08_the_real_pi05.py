@@ -130,9 +130,9 @@ name = FIRST.norm_names[0]
 for t in (1.0, 0.5, 0.0):
     scale, shift, gate = (part[:3].numpy().round(2) for part in told_by_hand(FIRST, name, t))
     print(f"{name}, t = {t}   1 + scale {1 + scale}   shift {shift}   gate {gate}")
+read = FIRST.modulation(torch.tensor([0.3]))
 for number, name in enumerate(FIRST.norm_names):
-    by_hand, read = told_by_hand(FIRST, name, 0.3), FIRST.modulation(torch.tensor([0.3]))
-    for one, other in zip(by_hand, read, strict=True):
+    for one, other in zip(told_by_hand(FIRST, name, 0.3), read, strict=True):
         torch.testing.assert_close(one, other[0, number], atol=1e-4, rtol=1e-4)
 
 # %% [markdown]

@@ -28,7 +28,6 @@ def can_mount() -> bool:
     "closed: no network, no file elsewhere",
     did="cells run with the network blocked, in a home folder of their own",
     figure="cells that fell, and files written outside the project and the temporary folder",
-    slice={"items": ["08_the_real_pi05"]},
 )
 def nothing_elsewhere(lesson) -> Finding:
     with tempfile.TemporaryDirectory() as folder:
@@ -39,7 +38,7 @@ def nothing_elsewhere(lesson) -> Finding:
     "closed: read-only checkout",
     did="cells run with a project folder that may not be written",
     figure="cells that fell, and files written elsewhere than in the temporary folder",
-    slice={"items": ["06_train_adarms_flow"]},
+    slice={"items": ["05_flow_matching"]},
 )
 def read_only(lesson) -> Finding:
     with tempfile.TemporaryDirectory() as folder:

@@ -18,7 +18,7 @@ LONG = 0.7  # seconds: a cell that takes longer can be caught in the middle
     "interrupt: long cells",
     did="interrupts at random moments of cells of more than 0.7 s (training, spectra, films)",
     figure="interrupts after which the kernel, the next cell or a rerun fell",
-    full={"moments": 4},
+    full={"moments": 2},
     slice={"moments": 1, "items": ["06_train_adarms_flow"]},
 )
 def long_cells(lesson, moments) -> Finding:

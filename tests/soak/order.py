@@ -11,7 +11,7 @@ from tests.soak._kernel import Lesson
     did="runs of single cells, after a run of all: all a second time, each twice in a row, random ones",
     figure="runs that fell or printed something else",
     full={"seeds": 5, "reruns": 30},
-    slice={"seeds": 1, "reruns": 10, "items": ["02_attention_logits", "06_train_adarms_flow"]},
+    slice={"seeds": 1, "reruns": 10, "items": ["04_ada_rms_norm"]},
 )
 def reruns(lesson, seeds, reruns) -> Finding:
     """Run all, all again, each cell twice in a row; then, for each seed, all and `reruns` cells drawn."""

@@ -18,7 +18,6 @@ STILL = {"HELPERS_STILL": "1"}
     "same: a second run, other hashes",
     did="cells run twice in fresh kernels, PYTHONHASHSEED 0 and 12345",
     figure="cells that fell or printed something else (text equal, pictures equal bit for bit)",
-    slice={"items": ["05_flow_matching"]},
 )
 def second_run(lesson) -> Finding:
     return compared(lesson, {"PYTHONHASHSEED": "0"}, {"PYTHONHASHSEED": "12345"}, exact)
@@ -29,7 +28,7 @@ def second_run(lesson) -> Finding:
     did="cells run with one thread of torch and with two",
     figure="cells that fell or differ: a number by 1% (or 1e-6, or a unit of its last digit), "
     "a picture by 1 of 255 on average",
-    slice={"items": ["03_pre_norm_post_norm"]},
+    slice={"items": ["04_ada_rms_norm"]},
 )
 def threads(lesson) -> Finding:
     return compared(lesson, {"OMP_NUM_THREADS": "1"}, {"OMP_NUM_THREADS": "2"}, nearly)

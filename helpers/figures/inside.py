@@ -142,7 +142,7 @@ class _Plane:
         self.axes.spines[:].set_visible(False)
         self.axes.add_patch(Circle(obstacle, radius, color=COLORS["muted"], alpha=0.35, lw=0))
         self.axes.plot([0], [0], "s", color=COLORS["input"], ms=8)
-        self.axes.plot(*np.reshape(goal, (2, 1)), "*", color=COLORS["input"], ms=15, zorder=5)
+        self.axes.plot(*np.asarray(goal).reshape(2, 1), "*", color=COLORS["input"], ms=15, zorder=5)
 
     def paths(self, color, **style):
         return self.axes.plot([], [], color=color, **style)[0]

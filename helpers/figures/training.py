@@ -44,7 +44,9 @@ def _obstacle(axes, centre, radius):
 def _ends(axes, goal):
     """Start (square) and goal (cross); returns the goal's artist, which may move."""
     axes.plot([0], [0], "s", color=COLORS["input"], ms=8)
-    (cross,) = axes.plot(*np.asarray(goal).reshape(2, 1), "P", color=COLORS["input"], ms=12, zorder=5)
+    (cross,) = axes.plot(
+        *np.asarray(goal).reshape(2, 1), "P", color=COLORS["input"], ms=12, zorder=5
+    )
     return cross
 
 

@@ -50,9 +50,10 @@ def interrupted(kernel, number, moments, first) -> list[str]:
     if number + 1 < len(kernel.cells):
         after = kernel.run(number + 1)
         found += [f"the next cell: {line}" for line in after.complaints]
-        # What was stopped half-way must not have spoiled what was there. A training that was stopped is
-        # there with what it has.
-        kept = run.status != "ok" and not kernel.measured(number + 1)
+        # What was stopped half-way must not have spoiled what was there; but a training that was stopped
+        # is there with what it has.
+        trains = "trained" in kernel.tags(number)
+        kept = run.status != "ok" and not trains and not kernel.measured(number + 1)
         if kept and not found and after.printed != first[number + 1].printed:
             found.append(f"the next cell {difference(first[number + 1].printed, after.printed)}")
     again = kernel.run(number)

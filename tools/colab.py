@@ -22,6 +22,8 @@ import nbformat
 from tools import notebooks
 from tools.notebooks import ROOT
 
+# Letters a line: few lines where a front end does not fold the cell, and none too long to be drawn.
+LINE = 20_000
 OUT = ROOT / "dist" / "colab"
 # What a module reads beside its own folder, if a lesson's cells import it.
 READ_BY = {
@@ -86,7 +88,7 @@ def pack(paths: list[Path]) -> str:
             entry.external_attr = 0o644 << 16
             file.writestr(entry, (ROOT / path).read_bytes())
     packed = base64.b64encode(lzma.compress(archive.getvalue(), preset=9)).decode()
-    return "\n".join(packed[i : i + 200] for i in range(0, len(packed), 200))
+    return "\n".join(packed[i : i + LINE] for i in range(0, len(packed), LINE))
 
 
 def single_file(source: Path) -> nbformat.NotebookNode:

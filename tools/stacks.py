@@ -10,6 +10,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import tempfile
 import venv
 from pathlib import Path
 
@@ -45,6 +46,17 @@ def run(name: str, python, arguments: list, **environment) -> bool:
     return done.returncode == 0
 
 
+def run_single_files(twin: Path) -> bool:
+    """Execute every file of `make colab` on the twin, which lacks what builds them, without a network."""
+    from tools import colab, notebooks
+
+    with tempfile.TemporaryDirectory() as folder:
+        for source in notebooks.sources():
+            colab.write(source, Path(folder))
+        tests = ["tests/test_single_files.py"]
+        return run("Colab's stack, single files alone", twin, tests, SINGLE_FILES=folder)
+
+
 def main(chosen: list[str]) -> int:
     unknown = set(chosen) - {"notebook7", "colab"}
     if unknown:
@@ -57,6 +69,7 @@ def main(chosen: list[str]) -> int:
     if not chosen or "colab" in chosen:
         twin = build_twin()
         passed.append(run("Colab's stack, without a browser", twin, WITHOUT_BROWSER))
+        passed.append(run_single_files(twin))
         passed.append(
             run(
                 "Colab's stack (Notebook 6), in the browser",

@@ -11,11 +11,15 @@ LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")
 def test_lesson(open_notebook, app, lesson):
     notebook = open_notebook(f"notebooks/{lesson}")
     notebook.run_all(timeout=500)
+    drive(notebook, f"{app}-{lesson.removesuffix('.ipynb')}")
+
+
+def drive(notebook, name):
+    """Move every slider of a notebook that was run, by mouse and keys; step every film."""
     assert notebook.failures() == []
     notebook.reveal_all()
     assert notebook.page.get_by_text("Error displaying widget").count() == 0
 
-    name = lesson.removesuffix(".ipynb")
     for i, explorer in enumerate(notebook.explorers()):
         explorer.box.scroll_into_view_if_needed()
         for handle in explorer.sliders():
@@ -32,7 +36,7 @@ def test_lesson(open_notebook, app, lesson):
                 f"explorer {i}: the keys change nothing"
             )
         assert explorer.alert() == ""
-        notebook.screenshot(f"{app}-{name}-explore-{i}", explorer.box)
+        notebook.screenshot(f"{name}-explore-{i}", explorer.box)
 
     for i, film in enumerate(notebook.films()):
         film.root.scroll_into_view_if_needed()
@@ -43,6 +47,6 @@ def test_lesson(open_notebook, app, lesson):
             notebook.page.wait_for_timeout(50)
             seen.add(film.pixels())
         assert len(seen) >= 2, f"film {i}: the keys change nothing"
-        notebook.screenshot(f"{app}-{name}-film-{i}", film.root)
+        notebook.screenshot(f"{name}-film-{i}", film.root)
 
     assert notebook.errors == []

@@ -113,6 +113,8 @@ def walls(folder: Path, read_only: bool) -> Walls:
         "XDG_CACHE_HOME": str(home / ".cache"),
         "XDG_CONFIG_HOME": str(home / ".config"),
         "MPLCONFIGDIR": str(home / ".config" / "matplotlib"),
+        # torch sets it in a process that compiled something, as an earlier test may have done in this one.
+        "TORCHINDUCTOR_CACHE_DIR": str(temporary / "torchinductor"),
         "ADARMS_CACHE": str(home / ".cache" / "adarms-notebooks"),
         "PYTHONDONTWRITEBYTECODE": "1",
     }

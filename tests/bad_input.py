@@ -1048,5 +1048,5 @@ FREE = {
     "figures.style.View": "has no arguments of its own; its subclasses' are held against their annotations",
     "figures.given": "what refuses for the pictures; tested through every view",
     "figures.inside.layer_colors": "called by pictures with a number of layers that was looked at",
-    "figures.real_pi05.Told": "its methods are asked for the parts and halves that the pictures beside it name",
+    "figures.real_pi05.Told": "asked for the parts and halves that the pictures beside it name",
 }

@@ -66,7 +66,9 @@ def test_stripes_measure_the_distance():
 
 
 def test_first_steps_mark_exact_zeros():
-    view = ada_rms_norm.FirstSteps({"a": [[0.0, 1e-3], [1.0, 1.0]], "b": [[1e-2] * 2] * 2}, list("pq"))
+    view = ada_rms_norm.FirstSteps(
+        {"a": [[0.0, 1e-3], [1.0, 1.0]], "b": [[1e-2] * 2] * 2}, list("pq")
+    )
     assert [[t.get_text() for t in row] for row in view.texts] == [["0", "1e-03"], ["1e+00"] * 2]
     assert "zero at step 0: p; step 1: none" in view.describe()
     view.update(start="b")

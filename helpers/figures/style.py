@@ -1,9 +1,9 @@
 """One look for the whole collection: colours, sizes, and the `View` that every picture is.
 
 The palette began as Okabe and Ito's (2008, "Color Universal Design") and Paul Tol's; some colours were made
-darker and moved apart, so that each has a contrast of 3 to 1 on white and those of one picture stay apart with
-the three common kinds of colour blindness (tests/test_accessible.py). The same thing has the same colour in
-every notebook.
+darker and moved apart, so that each has a contrast of 3 to 1 on white and those of one picture stay apart
+with the three common kinds of colour blindness (tests/test_accessible.py). The same thing has the same
+colour in every notebook.
 """
 
 import io

@@ -23,7 +23,7 @@ from helpers.sliders import choice, control
 from helpers.validation import require_count, require_number
 
 FRAMES = 41
-FEW_FRAMES = 21  # of a film that stands for live sliders, of which a page has many
+FEW_FRAMES = 19  # of a film that stands for live sliders, of which a page has many
 
 
 def film(view, *, frames=FRAMES, seconds=4.0, still=None, **controls):

@@ -150,7 +150,7 @@ def test_a_page_gets_a_film_in_place_of_live_sliders(monkeypatch):
     film_shown, line = published
     data = data_of(film_shown["text/html"])
     assert film_shown["text/plain"] == data["words"][data["start"]] == "A line that ends at 0.33."
-    assert data["texts"][0] == "0.00" and data["texts"][-1] == "0.90" and len(data["texts"]) == 22
+    assert data["texts"][0] == "0.00" and data["texts"][-1] == "0.90" and len(data["texts"]) == 20
     assert line["text/plain"] == "Here a moves; letter (y), n (50) can be moved in the notebook."
     assert view.updates[-1] == {"a": 0.33, "b": "y", "n": 50}
     published.clear()

@@ -123,10 +123,14 @@ class Run:
         loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten())
         self.optimizer.zero_grad()
         loss.backward()
-        self.result["loss"].append(loss.item())
-        self.result["accuracy"].append(_accuracy(logits, wanted))
-        self.result["gradient_first"].append(_gradient_norm(self.model.layers[0]))
-        self.result["gradient_last"].append(_gradient_norm(self.model.layers[-1]))
+        found = {
+            "loss": loss.item(),
+            "accuracy": _accuracy(logits, wanted),
+            "gradient_first": _gradient_norm(self.model.layers[0]),
+            "gradient_last": _gradient_norm(self.model.layers[-1]),
+        }
+        for name, value in found.items():  # together, so that a stop leaves lists of one length
+            self.result[name].append(value)
         if self.variant == "post_warm":
             nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
             warm = min(1.0, len(self.result["loss"]) / (WARM_UP * self.config.steps))

@@ -88,9 +88,8 @@ assert torch.equal(flow.interpolate(actions, noise, time), 0.25 * noise + 0.75 *
 assert torch.equal(flow.target_velocity(actions, noise), noise - actions)
 
 # %%
-generator = torch.Generator().manual_seed(SEED)
 SHAPES = {name: data.SHAPES[name](POINTS, SEED).double() for name in SHAPE_NAMES}
-NOISE = torch.randn(POINTS, 2, generator=generator).double()
+NOISE = torch.randn(POINTS, 2, generator=torch.Generator().manual_seed(SEED)).double()
 pairs = figures.PairLines(SHAPES["two moons"][38:118], NOISE[38:118], flow.interpolate)
 explore(pairs, t=slider(0.0, 1.0, 0.5, 0.01), pairs=slider(1, 80, 1))
 
@@ -157,6 +156,7 @@ def field_of(points):
     return lambda x_t, time: flow.exact_velocity(x_t, time, points)
 
 
+generator = torch.Generator().manual_seed(SEED + 1)
 actions = TWO[torch.randint(2, (200_000,), generator=generator)]
 noise = torch.randn(actions.shape, generator=generator, dtype=torch.float64)
 x_t, u_t = (noise + actions) / 2, noise - actions
@@ -232,7 +232,7 @@ explore(fields, t=slider(0.02, 1.0, 0.5, 0.02), shape=choice(list(SHAPES)))
 scene = data.reach_scenes(1, SEED)
 scene = data.Scene(scene.goal.expand(500, 2), scene.obstacle.expand(500, 2))
 one_scene = data.reach_demonstrations(scene, SEED)
-chunk_noise = torch.randn(one_scene.shape, generator=generator)
+chunk_noise = torch.randn(one_scene.shape, generator=torch.Generator().manual_seed(SEED + 2))
 ways = data.to_waypoints(one_scene)
 assert data.clears_obstacle(ways, scene).all()
 beside = ways[:, 7] - ways[:, 7].mean(0)

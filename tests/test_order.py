@@ -6,7 +6,7 @@
 import pytest
 
 from tests.notebook_runs import solutions
-from tests.soak._names import leaks
+from tests.soak._names import leaks, shared_generators
 from tools import notebooks
 
 
@@ -32,6 +32,7 @@ def test_a_name_that_cells_share_is_bound_in_one_of_them(source):
     notebook = notebooks.read_source(source)
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     assert not leaks(code + solutions(notebook))
+    assert not shared_generators(code + solutions(notebook))
 
 
 @pytest.mark.parametrize(
@@ -72,3 +73,11 @@ def test_a_shared_name_is_found(cells):
 )
 def test_a_name_of_ones_own_is_not(cells):
     assert not leaks(cells)
+
+
+def test_a_generator_that_two_cells_draw_from_is_found():
+    made = "x, random = 1, torch.Generator().manual_seed(0)"
+    draws = "y = torch.randn(3, generator=random)"
+    assert shared_generators([made, draws]) and not shared_generators([f"{made}\n{draws}", "x, y"])
+    own = "y = torch.randn(3, generator=torch.Generator().manual_seed(0))"
+    assert not shared_generators([own, "print(y)"])

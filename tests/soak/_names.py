@@ -1,8 +1,10 @@
 """Which names cells hand to one another: a name that several cells bind depends on which ran last."""
 
 import ast
+import re
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+GENERATOR = re.compile(r"torch\.Generator\(")
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -23,6 +25,33 @@ def leaks(cells: list[str]) -> list[str]:
                 numbers = [number for number, _ in binders]
                 found.append(f"cell {reader} reads {name}, which cells {numbers} bind")
     return found
+
+
+def shared_generators(cells: list[str]) -> list[str]:
+    """One line for each cell that draws from a generator of another: what it gets depends on both."""
+    found = []
+    for maker, code in enumerate(cells):
+        pairs = [
+            pair
+            for statement in ast.parse(code).body
+            if isinstance(statement, ast.Assign)
+            for pair in _pairs(statement)
+        ]
+        made = {name for name, value in pairs if GENERATOR.match(value)}
+        for reader, other in enumerate(cells):
+            if reader != maker and (drawn := made & names(other)[1]):
+                found.append(f"cell {reader} draws from {sorted(drawn)} of cell {maker}")
+    return found
+
+
+def _pairs(statement) -> list[tuple[str, str]]:
+    """(name, the code of its value) for each name that an assignment sets."""
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        both = zip(target.elts, value.elts, strict=True)
+    else:
+        both = [(target, value)]
+    return [(ast.unparse(name), ast.unparse(given)) for name, given in both]
 
 
 def names(code: str) -> tuple[dict[str, str], set[str]]:

@@ -455,7 +455,7 @@ for way in ("plain", "torch"):
     timers = [
         Timer(f"{way}_{norm}(batch)", globals=globals()) for norm in ("layer_norm", "rms_norm")
     ]
-    rounds = [[timer.timeit(20).mean * 1e3 for timer in timers] for _ in range(7)]
+    rounds = [[timer.timeit(10).mean * 1e3 for timer in timers] for _ in range(7)]
     layer, root = (min(times) for times in zip(*rounds, strict=True))
     print(f"{way:46}{layer:9.2f} ms{root:7.2f} ms{layer / root:8.2f}")
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -158,9 +159,22 @@ def drive(notebook, states=15, timeout=500):
     return json.loads(reports[0].removeprefix("REPORT"))
 
 
+@pytest.fixture(scope="module")
+def driven(request):
+    """For each notebook that is asked for, its report to come; two run at a time, each on a core."""
+    asked = {
+        item.callspec.params["notebook"]: None
+        for item in request.session.items
+        if item.path == request.path and hasattr(item, "callspec")
+    }
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        yield {notebook: pool.submit(drive, notebook) for notebook in asked}
+        pool.shutdown(cancel_futures=True)
+
+
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_sliders(notebook):
-    report = drive(notebook)
+def test_sliders(notebook, driven):
+    report = driven[notebook].result()
     print(f"{notebook.name}: {report['explorers']} with sliders, {report['films']} films")
     assert report["explorers"] + report["films"] > 0
     assert report["problems"] == []

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import venv
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,9 +47,17 @@ def build_twin() -> Path:
 
 
 def run(name: str, python, arguments: list, **environment) -> bool:
-    print(f"== {name}", flush=True)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
-    done = subprocess.run([python, "-m", "pytest", *arguments], cwd=ROOT, env=environment)
+    """Run these tests on that Python; what they print comes in one piece, as two may run at a time."""
+    print(f"== {name}: begins", flush=True)
+    done = subprocess.run(
+        [python, "-m", "pytest", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    print(f"== {name}\n{done.stdout}", flush=True)
     return done.returncode == 0
 
 
@@ -63,28 +72,30 @@ def run_single_files(twin: Path) -> bool:
         return run("Colab's stack, single files alone", twin, tests, SINGLE_FILES=folder)
 
 
+def run_without_browser(twin: Path) -> bool:
+    passed = run("Colab's stack, without a browser", twin, WITHOUT_BROWSER)
+    return run_single_files(twin) and passed
+
+
 def main(chosen: list[str]) -> int:
     unknown = set(chosen) - {"notebook7", "colab"}
     if unknown:
         raise SystemExit(f"unknown stack {', '.join(unknown)}: notebook7 and colab are known")
-    passed = []
-    if not chosen or "notebook7" in chosen:
-        passed.append(
-            run("Notebook 7, in the browser", sys.executable, IN_BROWSER, STACK="notebook7")
-        )
-    if not chosen or "colab" in chosen:
-        twin = build_twin()
-        passed.append(run("Colab's stack, without a browser", twin, WITHOUT_BROWSER))
-        passed.append(run_single_files(twin))
-        passed.append(
-            run(
-                "Colab's stack (Notebook 6), in the browser",
-                sys.executable,
-                IN_BROWSER,
-                STACK="notebook6",
-                STACK_PYTHON=str(twin),
-            )
-        )
+    chosen = chosen or ["notebook7", "colab"]
+    twin = build_twin() if "colab" in chosen else None
+    # A browser waits more than it works, so what needs none runs beside it.
+    with ThreadPoolExecutor() as pool:
+        beside = []
+        if "notebook7" in chosen:
+            name = "Notebook 7, in the browser"
+            beside.append(pool.submit(run, name, sys.executable, IN_BROWSER, STACK="notebook7"))
+        if twin:
+            beside.append(pool.submit(run_without_browser, twin))
+        passed = [one.result() for one in beside]
+    if twin:
+        name = "Colab's stack (Notebook 6), in the browser"
+        stack = {"STACK": "notebook6", "STACK_PYTHON": str(twin)}
+        passed.append(run(name, sys.executable, IN_BROWSER, **stack))
     return 0 if all(passed) else 1
 
 

@@ -13,12 +13,11 @@ import platform
 import sys
 import time
 from importlib.metadata import version
-from pathlib import Path
 
+from benchmarks.sections import write_section
 from tests.soak import lessons
 from tests.soak._kernel import Lesson
 
-README = Path(__file__).resolve().parent / "README.md"
 BEGIN, END = "<!-- collection: made by benchmarks/collection.py -->", "<!-- end of collection -->"
 MOST_MEGABYTES = 1500  # of one lesson's kernel, at its largest
 MOST_MINUTES = 6  # of all lessons together
@@ -76,8 +75,7 @@ def section(found):
     machine = f"{os.cpu_count()} cores, load {os.getloadavg()[1]:.1f}"
     packages = f"Python {platform.python_version()}, torch {version('torch')}"
     words = "kept" if kept(found) else "**not kept**"
-    return f"""{BEGIN}
-## The collection on a small machine
+    return f"""## The collection on a small machine
 
 Every lesson top to bottom in a fresh kernel, one after the other, one thread, with what ships (lesson 06
 trains its first model, as its parameters say). {time.strftime("%Y-%m-%d")}, {machine} at the end;
@@ -85,8 +83,7 @@ trains its first model, as its parameters say). {time.strftime("%Y-%m-%d")}, {ma
 
 {table(found)}
 
-Limits: {MOST_MEGABYTES} MB for each kernel, {MOST_MINUTES} minutes for all: {words}.
-{END}"""
+Limits: {MOST_MEGABYTES} MB for each kernel, {MOST_MINUTES} minutes for all: {words}."""
 
 
 def main():
@@ -102,13 +99,7 @@ def main():
             )
     print(table(found))
     if not chosen:
-        text = README.read_text(encoding="utf-8")
-        if BEGIN in text:
-            head, rest = text.split(BEGIN)
-            text = head + section(found) + rest.split(END)[1]
-        else:
-            text = f"{text.rstrip()}\n\n{section(found)}\n"
-        README.write_text(text, encoding="utf-8")
+        write_section(BEGIN, END, section(found))
     return int(not kept(found))
 
 

@@ -20,10 +20,15 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from benchmarks.sliders import README, machine
+from benchmarks.sections import write_section
+from benchmarks.sliders import machine
 from tests.browser.harness import FLAGS, ROOT, NotebookPage, find_chromium, serve
 from tools import notebooks
 
+BEGIN, END = (
+    "<!-- first paint: made by benchmarks/first_paint.py -->",
+    "<!-- end of first paint -->",
+)
 LIMIT = 8  # seconds, from the end of torch's import to the first usable slider
 TURNS = 3
 
@@ -124,20 +129,6 @@ def table(times: dict[str, list[tuple[float, ...]]]) -> str:
     return "\n".join(lines)
 
 
-def write_readme(text: str) -> None:
-    """Put the text into the README's section on this, which is made where it is missing."""
-    begin, end = (
-        "<!-- first paint: made by benchmarks/first_paint.py -->",
-        "<!-- end of first paint -->",
-    )
-    readme = README.read_text(encoding="utf-8")
-    if begin not in readme:
-        readme += f"\n{begin}\n{end}\n"
-    before, rest = readme.split(begin)
-    section = f"{begin}\n## The first slider\n\n{text}\n\n{end}"
-    README.write_text(before + section + rest.split(end)[1], encoding="utf-8")
-
-
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("lessons", nargs="*", help="two digits each; all where none is given")
@@ -156,7 +147,7 @@ def main(arguments: list[str]) -> None:
     )
     print(text)
     if not chosen:
-        write_readme(text)
+        write_section(BEGIN, END, f"## The first slider\n\n{text}\n")
 
 
 if __name__ == "__main__":

@@ -10,16 +10,15 @@ import platform
 import statistics
 import time
 import warnings
-from pathlib import Path
 
 import torch
 from torch.autograd.functional import jacobian
 from torch.func import jacrev
 
+from benchmarks.sections import write_section
 from helpers.jacobians import along_depth, token_jacobian
 from helpers.stacks import random_stack
 
-README = Path(__file__).resolve().parent / "README.md"
 BEGIN, END = "<!-- jacobians: made by benchmarks/jacobians.py -->", "<!-- end of jacobians -->"
 DEPTH, WIDTH, ROUNDS = 24, 64, 7
 
@@ -92,8 +91,7 @@ def table():
 
 
 def section(rows):
-    return f"""{BEGIN}
-
+    return f"""
 ## Jacobians of a stack
 
 {DEPTH} Pre-Norm layers, width {WIDTH}, float32, the Jacobian of one token; median of {ROUNDS} turns,
@@ -104,20 +102,7 @@ All ways give the same matrix (asserted). `python -m benchmarks.jacobians`
 
 `token_jacobian` aims at 5 times the speed of the default form and at level with `vectorize=True`. It runs
 torch's fused attention in its plain form, without which `torch.func` falls back to a slow loop on a CPU.
-`along_depth` gives the Jacobians of all depths in one pass.
-{END}
-"""
-
-
-def rewrite(path, text):
-    """Put `text` in the place of this file's section, or at the end where there is none."""
-    before = path.read_text() if path.is_file() else "# Benchmarks\n"
-    if BEGIN in before:
-        head, rest = before.split(BEGIN)
-        after = head + text.rstrip("\n") + rest.split(END)[1]
-    else:
-        after = before.rstrip("\n") + "\n\n" + text
-    path.write_text(after)
+`along_depth` gives the Jacobians of all depths in one pass."""
 
 
 def main():
@@ -125,7 +110,7 @@ def main():
     warnings.filterwarnings("ignore", "`torch.jit", DeprecationWarning)
     rows = table()
     print(rows)
-    rewrite(README, section(rows))
+    write_section(BEGIN, END, section(rows))
 
 
 if __name__ == "__main__":

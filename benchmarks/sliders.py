@@ -24,9 +24,10 @@ from pathlib import Path
 import nbformat
 from playwright.sync_api import sync_playwright
 
+from benchmarks.sections import write_section
 from tests.browser.harness import FLAGS, ROOT, NotebookPage, find_chromium, serve
 
-README = ROOT / "benchmarks" / "README.md"
+BEGIN, END = "<!-- sliders: made by benchmarks/sliders.py -->", "<!-- end of sliders -->"
 ENVIRONMENT = ROOT / ".venv-stacks" / "benchmark"
 NEEDED = ("jupyterlab", "ipywidgets", "matplotlib", "numpy")
 EXTRA = ("ipympl",)
@@ -243,18 +244,7 @@ def main(arguments: list[str]) -> None:
     )
     print(text)
     if not quick:
-        write_readme(text)
-
-
-def write_readme(text: str) -> None:
-    """Put the text into the README's section on sliders, which is made where it is missing."""
-    begin, end = "<!-- sliders: made by benchmarks/sliders.py -->", "<!-- end of sliders -->"
-    readme = README.read_text(encoding="utf-8")
-    if begin not in readme:
-        readme += f"\n{begin}\n{end}\n"
-    before, rest = readme.split(begin)
-    section = f"{begin}\n## Sliders\n\n{text}\n\n{end}"
-    README.write_text(before + section + rest.split(end)[1], encoding="utf-8")
+        write_section(BEGIN, END, f"## Sliders\n\n{text}\n")
 
 
 if __name__ == "__main__":

@@ -18,9 +18,11 @@ import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from benchmarks.sections import write_section
+
 STEPS = 100  # a turn
 TURNS = 13  # the first does not count
-README = Path(__file__).resolve().parent / "README.md"
+ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- training: made by benchmarks/training.py -->", "<!-- end of training -->"
 
 
@@ -161,7 +163,7 @@ def main():
     options = parser.parse_args()
     from jupyter_client.manager import start_new_kernel
 
-    root = str(README.parent.parent)
+    root = str(ROOT)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": root}
     environment.pop("HELPERS_STILL", None)
     manager, client = start_new_kernel(
@@ -206,20 +208,8 @@ def main():
     )
     print(before + text)
     if options.write:
-        put_into_readme(text)
+        write_section(BEGIN, END, text)
     return 0
-
-
-def put_into_readme(text):
-    """Replace this benchmark's part of README.md, or add it at the end."""
-    whole = README.read_text(encoding="utf-8")
-    part = f"{BEGIN}\n{text}\n{END}"
-    if BEGIN in whole:
-        head, rest = whole.split(BEGIN)
-        whole = head + part + rest.split(END)[1]
-    else:
-        whole = f"{whole.rstrip()}\n\n{part}\n"
-    README.write_text(whole, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,41 +1,11 @@
 """Lesson 02: its pictures show what attention computes, and an exercise's bound is reached."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
 
 from helpers.figures import attention as figures
-from helpers.norms import rms_norm
-
-
-def _logits(queries, keys):
-    return queries @ keys.mT / queries.shape[-1] ** 0.5
-
-
-def _weights(queries, keys):
-    return _logits(rms_norm(queries), rms_norm(keys)).softmax(-1)
-
-
-def _largest(num_keys, head_dim):
-    return 1 / (1 + (num_keys - 1) * math.exp(-2 * head_dim**0.5))
-
-
-def _normal(*shape):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-
-
-HIDDEN, W_Q, W_K, B_Q, B_K = (*_normal(3, 64, 64), *_normal(2, 64))
-
-
-def _attend(c, norm="none", size=1.0, bias=0.0):
-    hidden_states = rms_norm(c * HIDDEN) if norm == "pre-norm" else c * HIDDEN
-    queries = hidden_states @ W_Q * size / 8 + bias * B_Q
-    keys = hidden_states @ W_K * size / 8 + bias * B_K
-    if norm == "QK-norm":
-        queries, keys = rms_norm(queries), rms_norm(keys)
-    return _logits(queries, keys)
+from tests.answers.lesson_02 import _attend, _largest, _normal, _weights
 
 
 def _entropy(weights):

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from benchmarks.sections import with_section
 from tests.soak import CHECKS, Check, Finding, all_checks, check
 from tests.soak.__main__ import (
     BEGIN,
@@ -15,7 +16,6 @@ from tests.soak.__main__ import (
     store,
     table,
     to_do,
-    with_section,
 )
 from tests.soak.interrupt import long_cells
 from tests.soak.order import reruns
@@ -100,8 +100,8 @@ def test_records_survive_and_the_section_is_replaced(tmp_path):
     assert load(path) == {}
     store(path, {"a: b": {"x": record()}})
     assert load(path) == {"a: b": {"x": record()}} and len(list(path.parent.iterdir())) == 1
-    first = with_section("# Benchmarks\n", f"{BEGIN}\none\n{END}")
-    second = with_section(first + "\nafter\n", f"{BEGIN}\ntwo\n{END}")
+    first = with_section("# Benchmarks\n", BEGIN, END, "one")
+    second = with_section(first + "\nafter\n", BEGIN, END, "two")
     assert "two" in second and "one" not in second and second.endswith("after\n")
 
 

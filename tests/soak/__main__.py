@@ -21,11 +21,11 @@ import traceback
 from importlib.metadata import version
 from pathlib import Path
 
+from benchmarks.sections import write_section
 from tests.soak import Check, Finding, all_checks, as_record
 from tools import notebooks
 
 RECORDS = notebooks.ROOT / "build" / "soak.json"
-README = notebooks.ROOT / "benchmarks" / "README.md"
 BEGIN, END = "<!-- soak: made by `make soak` -->", "<!-- end of soak -->"
 
 
@@ -127,23 +127,13 @@ def section(checks: list[Check], records: dict, state: str) -> str:
     packages = ", ".join(
         f"{name} {version(name)}" for name in ("torch", "numpy", "matplotlib", "ipywidgets")
     )
-    return f"""{BEGIN}
-## What a lecture does to the notebooks
+    return f"""## What a lecture does to the notebooks
 
 `make soak`, from {times[0]} to {times[-1]} UTC, {minutes:.0f} minutes in all. {machine()}; Python
 {platform.python_version()}, {packages}. The checks are in [tests/soak](../tests/soak); a row that was
 not run in full says so.
 
-{table(checks, records, state)}
-{END}"""
-
-
-def with_section(text: str, new: str) -> str:
-    """The README's text with the section replaced, or added at its end."""
-    if BEGIN not in text:
-        return f"{text.rstrip()}\n\n{new}\n"
-    head, rest = text.split(BEGIN)
-    return f"{head}{new}{rest.split(END)[1]}"
+{table(checks, records, state)}"""
 
 
 def run_slice(checks: list[Check]) -> int:
@@ -194,8 +184,7 @@ def main() -> int:
         records.setdefault(check.name, {})[item] = record
         store(RECORDS, records)
     print(table(chosen, records, code_state()))
-    text = with_section(README.read_text(encoding="utf-8"), section(checks, records, code_state()))
-    README.write_text(text, encoding="utf-8")
+    write_section(BEGIN, END, section(checks, records, code_state()))
     found = [(check, records.get(check.name, {})) for check in chosen]
     return int(any(not holds(check, done) for check, done in found if done))
 

@@ -90,8 +90,13 @@ class Explorer:
         self._asked = controls
         self._labels = [control.label or name for name, control in controls.items()]
         self._painter = Painter(view)
-        # JupyterLab moves sliders from a thread of their own, so that they answer while a cell runs.
+        # JupyterLab moves sliders from a thread of their own, so that they answer while a cell runs. It
+        # makes that thread when it hears of a kernel's first widget, and a slider that says something
+        # earlier waits for all cells: so a widget comes first, the picture after it.
         self._lock = threading.RLock()
+        self._finalizer = weakref.finalize(self, _close, self._made)
+        self._finalizer.atexit = False
+        reset = self._make(ipywidgets.Button, description="reset", layout={"width": "72px"})
         self._quiet = False
         self._last = self._defaults
         self._waiting = self._speaking = None
@@ -118,7 +123,6 @@ class Explorer:
             value=_note(self._words),
             layout={"flex": "1 1 auto", "min_width": "0", "height": "36px", "margin": "0 0 0 12px"},
         )
-        reset = self._make(ipywidgets.Button, description="reset", layout={"width": "72px"})
         grid = self._make(
             ipywidgets.GridBox,
             children=[self._row(name, control) for name, control in controls.items()],
@@ -145,8 +149,6 @@ class Explorer:
         reset.on_click(lambda _: reset_soon())
         for widget in self.controls.values():
             widget.observe(lambda _: changed(), "value")
-        self._finalizer = weakref.finalize(self, _close, self._made)
-        self._finalizer.atexit = False
         _replace_those_of_the_last_run(self)
 
     def _make(self, kind, **traits):
@@ -205,7 +207,7 @@ class Explorer:
         Drawing at every change would replay a fast drag after the mouse has stopped.
         """
         with self._lock:
-            if self._quiet or self.view is None:
+            if self._quiet or self.view is None or _same(self.values, self._last):
                 return
             now = time.monotonic()
             first = self._waiting is None
@@ -358,6 +360,16 @@ def _close(widgets):
                 part.unobserve_all()
                 part.close()
     widgets.clear()
+
+
+def _same(values, others) -> bool:
+    """Whether they would give the same picture: a page that shows a slider rounds its value anew."""
+    return all(
+        math.isclose(value, others[name], abs_tol=1e-15)
+        if isinstance(value, float)
+        else value == others[name]
+        for name, value in values.items()
+    )
 
 
 def _listed(values):

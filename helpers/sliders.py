@@ -67,8 +67,9 @@ def slider(low, high, value=None, step=None, label=None, format=None, unit=""):
     """A linear slider from `low` to `high`; integers give an integer slider.
 
     Args:
-        value: where it starts and what "reset" returns to; the middle if left out.
-        step: one press of an arrow key; 1 for integers, a hundredth of the way otherwise.
+        value: where it starts and what "reset" returns to, one of its steps; the middle if left out.
+        step: one press of an arrow key; 1 for integers, otherwise about a hundredth of the way, so that
+            `value` is one of the steps.
         label: the name shown; the keyword's own name if left out.
         format: how the value is shown: ".2f", "d", ".3g", ".0%".
         unit: a few letters after the value, such as "°" or "steps".
@@ -78,15 +79,22 @@ def slider(low, high, value=None, step=None, label=None, format=None, unit=""):
     _check_text("unit", unit)
     whole = all(isinstance(v, numbers.Integral) for v in (low, high, 1 if step is None else step))
     whole = whole and (value is None or isinstance(value, numbers.Integral))
+    _check_inside("value", low if value is None else value, low, high)
+    if step is not None:
+        if not _all_numbers((step,)):
+            raise TypeError(f"step must be a number, got {step!r}")
+        if not 0 < step < math.inf:
+            raise ValueError(f"step must be above 0 and finite, got {step!r}")
     if value is None:
-        value = (low + high) // 2 if whole else (low + high) / 2
-    _check_inside("value", value, low, high)
+        halfway = (high - low) / 2 if step is None else round((high - low) / 2 / step - 1e-9) * step
+        value = (low + high) // 2 if whole and step is None else min(low + halfway, high)
     if step is None:
-        step = 1 if whole else (high - low) / 100
-    if not _all_numbers((step,)):
-        raise TypeError(f"step must be a number, got {step!r}")
-    if not 0 < step < math.inf:
-        raise ValueError(f"step must be above 0 and finite, got {step!r}")
+        step = 1 if whole else (high - low) / _steps((value - low) / (high - low))
+    elif value != high and not _is_whole((value - low) / step):
+        raise ValueError(
+            f"value must be low and whole steps, {low!r} + k * {step!r}, or high, got {value!r}: "
+            "a slider shows nothing between its steps"
+        )
     kind, cast = ("IntSlider", int) if whole else ("FloatSlider", float)
     traits = {
         "min": cast(low),
@@ -100,7 +108,7 @@ def slider(low, high, value=None, step=None, label=None, format=None, unit=""):
 def log_slider(low, high, value=1.0, label=None, format=".3g", unit=""):
     """A slider that moves by equal factors: `low`, `high` and `value` are the real values (0.01 to 100).
 
-    An arrow key moves by a hundredth of the way. The rest is as for `slider`.
+    An arrow key moves by about a hundredth of the way. The rest is as for `slider`.
     """
     _check_range(low, high)
     _check_text("label", label)
@@ -113,7 +121,7 @@ def log_slider(low, high, value=1.0, label=None, format=".3g", unit=""):
         "base": 10,
         "min": lowest,
         "max": highest,
-        "step": (highest - lowest) / 100,
+        "step": (highest - lowest) / _steps((math.log10(value) - lowest) / (highest - lowest)),
         "readout_format": _checked(format),
     }
     return Control("FloatLogSlider", float(value), label, unit, traits)
@@ -163,6 +171,20 @@ def control(name, given):
     )
 
 
+def _is_whole(number) -> bool:
+    """Whether it is an integer to within a hundredth: no readout shows the difference."""
+    return abs(number - round(number)) < 0.01
+
+
+def _steps(way) -> int:
+    """Into how many steps to part a slider so that `way` (0 to 1) of it are whole ones; about 100.
+
+    ipywidgets 8 moves a slider that stands between two of its steps to one of them, and so its picture.
+    """
+    counts = sorted(range(20, 1001), key=lambda count: abs(count - 100))
+    return next((count for count in counts if _is_whole(way * count)), 100)
+
+
 def _checked(format):
     _check_text("format", format)
     if not FORMAT.fullmatch(format):
@@ -182,8 +204,10 @@ def _all_numbers(values):
 def _check_range(low, high):
     if not _all_numbers((low, high)):
         raise TypeError(f"low and high must be numbers, got {low!r} and {high!r}")
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise ValueError(f"low and high must be both finite, got {low!r} and {high!r}")
+    if not (math.isfinite(low) and math.isfinite(high) and math.isfinite(high - low)):
+        raise ValueError(
+            f"low and high must be both finite, and their distance, got {low!r} and {high!r}"
+        )
     if low >= high:
         raise ValueError(f"low must be below high, got {low!r} and {high!r}")
 

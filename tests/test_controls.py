@@ -266,6 +266,19 @@ def test_sliders_moved_from_two_threads_at_once():
     assert explorer.view.updates[-1] == {"a": 0.39, "b": 0.39}
 
 
+def test_a_page_that_rounds_a_value_anew_draws_nothing():
+    """ipywidgets 8 sends 0.45 back as 0.4500000000000001 when it shows the slider."""
+    explorer = explore(
+        Line(), a=slider(0.0, 0.9), factor=log_slider(1e-12, 1e-2, 1e-12), kind=["x"]
+    )
+    explorer.view.updates.clear()
+    explorer.controls["a"].value = 0.4500000000000001
+    explorer.controls["factor"].value = 1.0000000000000002e-12
+    assert explorer.view.updates == []
+    explorer.controls["factor"].value = 1.1e-12
+    assert [update["factor"] for update in explorer.view.updates] == [1.1e-12]
+
+
 def test_closed_between_a_change_and_its_drawing(from_the_page):
     async def close_early():
         explorer = explore(Line(), a=slider(0.0, 0.9))
@@ -423,10 +436,13 @@ def test_reruns_and_updates_leave_nothing_behind(kind, monkeypatch):
         (lambda: explore(object(), a=(0, 1)), TypeError, "a view has `figure`"),
         (lambda: slider(1, 0), ValueError, "low must be below high"),
         (lambda: slider(0, float("nan")), ValueError, "both finite"),
+        (lambda: slider(-1e308, 1e308), ValueError, "and their distance"),
         (lambda: slider("0", 1), TypeError, "low and high must be numbers"),
         (lambda: slider(0, 1, 2), ValueError, "value must lie between 0 and 1, got 2"),
         (lambda: slider(0, 1, True), TypeError, "value must be a number"),
         (lambda: slider(0.0, 1.0, step=0), ValueError, "step must be above 0"),
+        (lambda: slider(0.0, 1.0, 0.33, 0.05), ValueError, "value must be low and whole steps"),
+        (lambda: slider(0, 10, 3, 2), ValueError, "value must be low and whole steps"),
         (lambda: slider(0, 1, format="%d"), ValueError, "format must be like"),
         (lambda: log_slider(0, 1), ValueError, "low must be above 0"),
         (lambda: log_slider(0.1, 10, 100), ValueError, "value must lie between"),
@@ -447,6 +463,33 @@ def test_an_error_of_the_first_picture_is_the_cells_error():
         explore(Line(), a=slider(0.0, 1.0, 1.0))
     gc.collect()
     assert registered() == before
+
+
+@pytest.mark.parametrize(
+    "low,high,value",
+    [(-1.5, 1.5, 0.5), (0, 1.0, 0.33), (0.0, 1.0, 0.004), (2.0, 3.0, 3.0), (0.0, 7.0, None)],
+)
+def test_a_slider_starts_on_one_of_its_steps(low, high, value):
+    """ipywidgets 8 moves one that does not."""
+    traits, start = (given := slider(low, high, value)).traits, given.value
+    steps = (start - low) / traits["step"]
+    assert abs(steps - round(steps)) < 0.01
+    assert 0.001 <= traits["step"] / (high - low) <= 0.05
+    assert slider(-1.0, 1.0).traits["step"] == 0.02
+
+
+def test_a_logarithmic_slider_starts_on_one_of_its_steps():
+    traits = log_slider(1e-5, 0.4, 0.1).traits
+    steps = (-1 - traits["min"]) / traits["step"]
+    assert abs(steps - round(steps)) < 0.01
+
+
+@pytest.mark.parametrize(
+    "given,value",
+    [((0, 7), 3), ((0, 100, None, 7), 49), ((0, 9, None, 2), 4), ((0.0, 1.0, None, 0.3), 0.6)],
+)
+def test_the_middle_is_one_of_the_steps(given, value):
+    assert slider(*given).value == value
 
 
 def test_readouts_show_real_values():

@@ -103,7 +103,10 @@ tokens = 1.3 * torch.randn(16, 2, generator=generator, dtype=torch.float64)
 # %%
 knobs = figures.ThreeKnobs(tokens, rms_norm, modulate, quarter_turn)
 explore(
-    knobs, scale=slider(-1.0, 1.5, 0.8), shift=slider(-1.5, 1.5, 0.5), gate=slider(-1.0, 1.0, 0.8)
+    knobs,
+    scale=slider(-1.0, 1.5, 0.8),
+    shift=slider(-1.5, 1.5, 0.5, 0.05),
+    gate=slider(-1.0, 1.0, 0.8),
 )
 
 # %% tags=["claim-15"]

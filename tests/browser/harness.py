@@ -187,13 +187,25 @@ class NotebookPage:
             )  # its widget manager asks the kernel what widgets there are
         else:
             self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+            self._wait_until_idle()
+
+    def _wait_until_idle(self, timeout: float = 90):
+        try:
             self.page.wait_for_function(
                 """() => { const app = window.jupyterapp; const p = app && app.shell.currentWidget;
                 const k = p && p.sessionContext && p.sessionContext.session
                   && p.sessionContext.session.kernel;
                 return k && k.status === 'idle'; }""",
-                timeout=90_000,
+                timeout=timeout * 1000,
             )
+        except TimeoutError:
+            state = self.page.evaluate(
+                """() => { const p = window.jupyterapp.shell.currentWidget;
+                const k = p && p.sessionContext && p.sessionContext.session
+                  && p.sessionContext.session.kernel;
+                return k ? k.status + ', ' + k.connectionStatus : 'no kernel'; }"""
+            )
+            raise AssertionError(f"the kernel was not idle after {timeout} s: {state}") from None
 
     def run_all(self, timeout: float = 300):
         """Run every cell and wait until the kernel has nothing left to do, or a cell has failed."""
@@ -262,6 +274,23 @@ class NotebookPage:
                 cell,
             )
         self.page.wait_for_timeout(500)
+
+    def restart(self):
+        """Restart the kernel and clear what the cells show."""
+        if self.server.app == "notebook6":
+            self.page.evaluate(
+                "Jupyter.notebook.clear_all_output(); Jupyter.notebook.kernel.restart()"
+            )
+            self.page.wait_for_timeout(1000)
+            self.page.wait_for_function("Jupyter.notebook.kernel.is_connected()", timeout=60_000)
+            self.page.wait_for_timeout(2000)
+        else:
+            self.page.evaluate(
+                """async () => { const app = window.jupyterapp;
+                  await app.shell.currentWidget.sessionContext.session.kernel.restart();
+                  await app.commands.execute('notebook:clear-all-cell-outputs'); }"""
+            )
+            self._wait_until_idle()
 
     def reveal_all(self):
         """Bring each cell into view once: front ends attach outputs only when they are near."""

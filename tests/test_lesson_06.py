@@ -4,7 +4,9 @@ import time
 
 import numpy as np
 import pytest
+import torch
 
+from helpers import data, flow
 from helpers import live as live_module
 from helpers.comparison import NAMES, paired_difference
 from helpers.figures import training as figures
@@ -27,6 +29,36 @@ def text_fits(figure):
             assert inside, text.get_text()
             assert text.get_fontsize() >= 12
     return True
+
+
+def test_one_row_of_a_batch_is_drawn_as_training_sees_it():
+    scene = data.reach_scenes(3)
+    actions = data.reach_demonstrations(scene)
+    noise = torch.randn(actions.shape, generator=torch.Generator().manual_seed(0))
+    ways = [data.to_waypoints(chunks) for chunks in (actions, noise)]
+    view = figures.RowOfABatch(*ways, scene.goal, scene.obstacle, data.OBSTACLE_RADIUS)
+    assert f"{view.STEP}" == "0.3", "the title says so"
+    target = ways[1] - ways[0]  # noise - action, in the plane
+    for t in (1.0, 0.35, 0.0):
+        view.update(t=t, row=2)
+        wanted = data.to_waypoints(flow.interpolate(actions, noise, torch.full((3,), t)))[1]
+        for points in (view.chain.get_xydata(), view.feet.get_xydata(), view.arrows.get_offsets()):
+            np.testing.assert_allclose(points, wanted, atol=1e-6)
+        drawn = np.stack([view.arrows.U, view.arrows.V], axis=-1)
+        np.testing.assert_allclose(drawn, -0.3 * target[1], atol=1e-6)
+        away, length = t * target[1].norm(dim=-1).mean(), 0.3 * target[1].norm(dim=-1).mean()
+        said = f"Row 2, t = {t:.2f}: on average an arrow is {length:.2f} long, a point {away:.2f}"
+        assert said in view.describe() and text_fits(view.figure)
+        shown = np.concatenate([view.chain.get_xydata(), view.feet.get_xydata() + drawn])
+        for axes in view.figure.axes:
+            (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+            assert ((shown > (left, low)) & (shown < (right, high))).all(), "nothing is cut off"
+    demonstration = view.path.get_xydata()[1:-1]  # without the origin and the gap
+    np.testing.assert_allclose(demonstration, ways[0][1], atol=1e-6)
+    np.testing.assert_allclose(view.chain.get_xydata(), demonstration, atol=1e-6)
+    assert all(disc.center == pytest.approx(scene.obstacle[1].tolist()) for disc in view.discs)
+    for cross in view.crosses:
+        np.testing.assert_allclose(np.ravel(cross.get_data()), scene.goal[1])
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Lesson 06's pictures: a network while it learns, what it does from noise to data, and the comparison.
+"""Lesson 06's pictures: what a network is asked, it while it learns and from noise to data, the comparison.
 
 The views are given arrays in the plane's coordinates, and results as plain numbers; they never see a model.
 Time runs from 1, noise, to 0, data.
@@ -61,6 +61,94 @@ def _joined(chunks) -> np.ndarray:
 def _mixed(color, share):
     """The colour with so much of itself, the rest white."""
     return tuple(1 - share * (1 - c) for c in to_rgb(color))
+
+
+class RowOfABatch(View):
+    """One row of a training batch: what the network is given, and what is asked of it.
+
+    Args, all in the plane's coordinates:
+        actions: (rows, horizon, 2), the demonstrations. noise: like actions.
+        goals, obstacles: (rows, 2). radius: of the obstacles.
+    """
+
+    STEP = 0.3  # an arrow is so much of -u_t: from x_t to where it is at t - 0.3
+
+    def __init__(
+        self,
+        actions: Numbers("rows", "horizon", 2),
+        noise: Numbers("rows", "horizon", 2),
+        goals: Numbers("rows", 2),
+        obstacles: Numbers("rows", 2),
+        radius: float,
+    ):
+        self.actions, self.noise = _numbers(actions), _numbers(noise)
+        self.goals, self.obstacles = _numbers(goals), _numbers(obstacles)
+        tips = self.actions - self.STEP * (self.noise - self.actions)
+        seen = np.concatenate([self.actions, self.noise, tips]).reshape(-1, 2)
+        (left, low), (right, high) = seen.min(axis=0) - 0.05, seen.max(axis=0) + 0.05
+        self.figure = new_figure(9, 4.2)
+        planes, self.discs, self.crosses = [], [], []
+        titles = "given: x_t, t, goal, obstacle", "asked: u_t (arrows: -0.3 u_t; line: the data)"
+        for place, title in enumerate(titles):
+            plane = _scene_axes(self.figure, (0.01 + 0.5 * place, 0.13, 0.48, 0.77))
+            self.figure.text(0.02 + 0.49 * place, 0.93, title, fontsize=14)
+            plane.set(xlim=(left, right), ylim=(low, high))
+            self.discs.append(_obstacle(plane, self.obstacles[0], radius))
+            self.crosses.append(_ends(plane, self.goals[0]))
+            planes.append(plane)
+        given, asked = planes
+        (self.chain,) = given.plot([], [], "o-", color=COLORS["x_t"], lw=0.7, ms=5)
+        (self.path,) = asked.plot([], [], ".-", color=COLORS["input"], lw=1, ms=5)
+        (self.feet,) = asked.plot([], [], "o", color=COLORS["x_t"], ms=4)
+        start = np.zeros(self.actions.shape[1:])
+        self.arrows = asked.quiver(
+            *start.T,
+            *start.T,
+            color=COLORS["velocity"],
+            angles="xy",
+            scale_units="xy",
+            scale=1,
+            width=0.006,
+            zorder=4,
+        )
+        self.text = self.figure.text(0.02, 0.04, "")
+        self.moving = [
+            *self.discs,
+            *self.crosses,
+            self.chain,
+            self.path,
+            self.feet,
+            self.arrows,
+            self.text,
+        ]
+        self.allowed = {"row": range(1, len(self.actions) + 1)}
+        self.update(t=0.5, row=1)
+
+    def update(self, *, t: float, row: int):
+        """Show row number 1, 2, ... at time t."""
+        action, noise = self.actions[row - 1], self.noise[row - 1]
+        x_t, target = t * noise + (1 - t) * action, noise - action
+        for disc, cross in zip(self.discs, self.crosses, strict=True):
+            disc.center = tuple(self.obstacles[row - 1])
+            cross.set_data(*self.goals[row - 1][:, None])
+        self.chain.set_data(*x_t.T)
+        self.feet.set_data(*x_t.T)
+        self.path.set_data(*_joined(action[None]))
+        self.arrows.set_offsets(x_t)
+        self.arrows.set_UVC(*(-self.STEP * target).T)
+        self.long = self.STEP * np.linalg.norm(target, axis=-1).mean()
+        self.away = np.linalg.norm(x_t - action, axis=-1).mean()
+        self.text.set_text(
+            f"row {row}, t = {t:.2f}: on average an arrow is {self.long:.2f} long, "
+            f"a point {self.away:.2f} from its waypoint"
+        )
+
+    def describe(self) -> str:
+        return (
+            f"Left, what the network is given: {len(self.chain.get_xdata())} points of x_t, goal and "
+            f"obstacle. Right, what it is asked: at each point an arrow of {self.STEP} times -u_t, towards "
+            f"its waypoint on the thin line, the demonstration. R{self.text.get_text()[1:]}."
+        )
 
 
 class Learning(View):

@@ -86,6 +86,22 @@ zero_loss = flow.flow_loss(lambda x_t, time: 0 * x_t, actions, generator=random)
 print(f"{tuple(actions.shape)}: the loss of answering 0 is {zero_loss:.2f}")
 assert abs(zero_loss - 2) < 0.05
 
+# %% [markdown]
+# Here is one row of a batch. Left, what the network is given: the noisy chunk $x_t$, its 16 points joined in order, the time $t$, the goal (cross) and the obstacle (disc).
+# Right, what it is asked: $u_t = z - a$. Each point has an arrow of $-0.3\,u_t$, which points to the data; the thin line is the demonstration $a$.
+#
+# **Predict.** As $t$ falls from 1 to 0, the points come nearer to the demonstration. Do the arrows get shorter?
+
+# %%
+pairs = actions[:6], torch.randn(6, 16, 2, generator=torch.Generator().manual_seed(SEED + 7))
+assert torch.equal(flow.interpolate(*pairs, torch.zeros(6)), actions[:6])  # x_t at t = 0
+place = scene.goal[:6], scene.obstacle[:6], data.OBSTACLE_RADIUS
+one_row = figures.RowOfABatch(*map(data.to_waypoints, pairs), *place)
+explore(one_row, t=slider(0.0, 1.0, 0.5, 0.05), row=slider(1, 6, 1))
+
+# %% [markdown]
+# Notice: at $t = 0$ the points lie on the demonstration, and each arrow still points away from its noise.
+
 
 # %% [markdown]
 # The five lines are: draw a time, interpolate, predict, take the loss, step.
@@ -124,9 +140,11 @@ same = training.Training(newborn, actions, observation, plain).run(steps=5)
 torch.testing.assert_close(torch.tensor(same.losses), torch.tensor(five_lines))
 
 # %% [markdown]
-# <details><summary>The answer to the prediction</summary>
+# <details><summary>The answers to the predictions</summary>
 #
-# 2: noise and actions are independent, so their variances add, $1 + 1$. A loss near 2 means that nothing has been learned yet.
+# The arrows stay as they are: for one row, $u_t = z - a$ is the same at every $t$. Only $x_t$ moves.
+#
+# The loss of answering 0 is 2: noise and actions are independent, so their variances add, $1 + 1$. A loss near 2 means that nothing has been learned yet.
 #
 # </details>
 
@@ -271,8 +289,6 @@ noise = torch.randn(6, 16, 2, generator=torch.Generator().manual_seed(SEED))
 six = here.observation[:6]
 times, network_side = follow(lambda x_t, time: model(x_t, time, six), noise)
 _, exact_side = follow(lambda x_t, time: flow.exact_velocity(x_t, time, possible), noise)
-
-# %%
 some = data.Scene(validation.goal[:150], validation.obstacle[:150])
 velocities = {
     "network": lambda x_t, time: model(x_t, time, some.observation),

@@ -71,15 +71,22 @@ def time_lesson(page, server, path: Path) -> tuple[float, float, float, float]:
 
 def first_slider(page) -> tuple[float, float]:
     """When the first slider, or film, was on the page, and when a key on it had changed its picture."""
-    page.wait_for_selector(".explore .noUi-handle, .film input[type=range]", timeout=300_000)
+    sliders = ".explore .noUi-handle, .film input[type=range]"
+    page.wait_for_selector(sliders, timeout=300_000)
     shown = time.time()
-    handle = page.locator(".explore .noUi-handle, .film input[type=range]").first
-    picture = page.locator(".explore img, .film canvas").first
+    handle = page.locator(sliders).first
+    picture = handle.evaluate_handle(
+        "e => e.closest('.explore, .film').querySelector('img, canvas')"
+    )
     look = "e => e.src || e.toDataURL()"
     before = picture.evaluate(look)
     while picture.evaluate(look) == before:
+        if time.time() - shown > 120:
+            raise RuntimeError(f"two minutes of keys on the first slider of {page.url} moved nothing")
         handle.focus()
         page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(50)
+        page.keyboard.press("ArrowLeft")  # a slider at its right end
         page.wait_for_timeout(50)
     return shown, time.time()
 

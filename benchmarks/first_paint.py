@@ -82,7 +82,9 @@ def first_slider(page) -> tuple[float, float]:
     before = picture.evaluate(look)
     while picture.evaluate(look) == before:
         if time.time() - shown > 120:
-            raise RuntimeError(f"two minutes of keys on the first slider of {page.url} moved nothing")
+            raise RuntimeError(
+                f"two minutes of keys on the first slider of {page.url} moved nothing"
+            )
         handle.focus()
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(50)

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+import tests.soak.__main__ as soak
 from benchmarks.sections import with_section
 from tests.soak import CHECKS, Check, Finding, all_checks, check
 from tests.soak.__main__ import (
@@ -40,30 +41,47 @@ def record(figure=0, code="now", at="1", problems=(), size=None):
     }
 
 
-def test_what_is_missing_comes_first_then_what_ran_on_older_code_or_at_another_size():
+@pytest.fixture
+def now(monkeypatch):
+    monkeypatch.setattr(soak, "code_state", lambda item: "now")
+
+
+def test_an_item_depends_on_the_helpers_and_on_its_own_lesson(tmp_path, monkeypatch):
+    for path in ("helpers/a.py", "notebooks/source/01_a.py", "notebooks/source/02_b.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("1")
+    monkeypatch.setattr(notebooks, "ROOT", tmp_path)
+    items = "01_a", "02_b", "Line"
+    before = [soak.code_state(item) for item in items]
+    (tmp_path / "notebooks/source/02_b.py").write_text("2")
+    one, two, neither = map(soak.code_state, items)
+    assert [one, neither] == [before[0], before[2]] and two != before[1] and len(set(before)) == 3
+    (tmp_path / "helpers/a.py").write_text("2")
+    assert all(soak.code_state(item) != state for item, state in zip(items, before, strict=True))
+
+
+def test_what_is_missing_comes_first_then_what_ran_on_older_code_or_at_another_size(now):
     one = made()
-    assert to_do([one], {}, "now") == [(one, "x"), (one, "y")]
+    assert to_do([one], {}) == [(one, "x"), (one, "y")]
     old = {"a: b": {"x": record(code="then")}}
-    assert to_do([one], old, "now") == [(one, "y"), (one, "x")]
+    assert to_do([one], old) == [(one, "y"), (one, "x")]
     both = {"a: b": {"x": record(code="then", at="2"), "y": record(size={"seeds": 1}, at="1")}}
-    assert to_do([one], both, "now") == [(one, "y"), (one, "x")]
-    assert to_do([one], {"a: b": {"x": record(), "y": record()}}, "now") == []
-    assert to_do([one], {"a: b": {"x": record(), "y": record(problems=["fell"])}}, "now") == [
-        (one, "y")
-    ]
+    assert to_do([one], both) == [(one, "y"), (one, "x")]
+    assert to_do([one], {"a: b": {"x": record(), "y": record()}}) == []
+    assert to_do([one], {"a: b": {"x": record(), "y": record(problems=["fell"])}}) == [(one, "y")]
 
 
-def test_the_table_says_what_did_not_hold_was_not_run_or_is_old():
+def test_the_table_says_what_did_not_hold_was_not_run_or_is_old(now):
     one = made()
-    assert "not run" in table([one], {}, "now")
-    half = table([one], {"a: b": {"x": record()}}, "now")
+    assert "not run" in table([one], {})
+    half = table([one], {"a: b": {"x": record()}})
     assert "1,000 turns; 1 of 2 items" in half and "| held |" in half
-    assert "**not held**" in table([one], {"a: b": {"x": record(), "y": record(1)}}, "now")
-    assert "1 (y)" in table([one], {"a: b": {"x": record(), "y": record(1)}}, "now")
-    assert "**not held**" in table([one], {"a: b": {"x": record(problems=["fell"])}}, "now")
-    assert "1 before the last change" in table([one], {"a: b": {"x": record(code="then")}}, "now")
+    assert "**not held**" in table([one], {"a: b": {"x": record(), "y": record(1)}})
+    assert "1 (y)" in table([one], {"a: b": {"x": record(), "y": record(1)}})
+    assert "**not held**" in table([one], {"a: b": {"x": record(problems=["fell"])}})
+    assert "1 before the last change" in table([one], {"a: b": {"x": record(code="then")}})
     # An item that is no longer there does not count.
-    assert "0 of 2 items" in table([one], {"a: b": {"gone": record()}}, "now")
+    assert "0 of 2 items" in table([one], {"a: b": {"gone": record()}})
 
 
 def test_figures_are_added_or_the_largest_is_taken():

@@ -330,12 +330,13 @@ def half_times(chunks, noise):
     return times[(shares > 0.5).int().argmax(0)]
 
 
-half = {}
-for seed in SEEDS:
+def halves(seed, strength):
     chunks, size, noise = make(seed)
-    for strength in (0.0, 0.3, 1.0, 3.0):
-        wiggled = with_wiggle(chunks, size, strength)
-        half[seed, strength] = half_times(wiggled, noise), deviation(wiggled, wiggled)
+    wiggled = with_wiggle(chunks, size, strength)
+    return half_times(wiggled, noise), deviation(wiggled, wiggled)
+
+
+half = {(seed, wiggle): halves(seed, wiggle) for seed in SEEDS for wiggle in (0.0, 0.3, 1.0, 3.0)}
 
 # %%
 elsewhere = {}

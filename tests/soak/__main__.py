@@ -29,18 +29,25 @@ RECORDS = notebooks.ROOT / "build" / "soak.json"
 BEGIN, END = "<!-- soak: made by `make soak` -->", "<!-- end of soak -->"
 
 
-def code_state() -> str:
-    """A digest of the code under test: where it differs, an older result may no longer hold."""
+def code_state(item: str = "") -> str:
+    """A digest of the code that an item tests: where it differs, an older result may no longer hold.
+
+    That is the helpers' and, for an item named for a lesson, the lesson's.
+    """
     digest = hashlib.sha256()
-    for folder, pattern in (("helpers", "**/*.py"), ("notebooks/source", "*.py")):
-        for path in sorted((notebooks.ROOT / folder).glob(pattern)):
-            digest.update(path.relative_to(notebooks.ROOT).as_posix().encode() + path.read_bytes())
+    for path in sorted(
+        [
+            *(notebooks.ROOT / "helpers").glob("**/*.py"),
+            *(notebooks.ROOT / "notebooks" / "source").glob(f"{item}.py"),
+        ]
+    ):
+        digest.update(path.relative_to(notebooks.ROOT).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 
 
 def run_item(check: Check, item: str, size: dict) -> dict:
     """A record of one item: its finding, when, how long, on which code. An error is a problem."""
-    began, state = time.time(), code_state()
+    began, state = time.time(), code_state(item)
     try:
         finding = check.run(item, **size)
     except Exception as error:
@@ -66,7 +73,7 @@ def store(path: Path, records: dict) -> None:
     temporary.replace(path)
 
 
-def to_do(checks: list[Check], records: dict, state: str) -> list[tuple[Check, str]]:
+def to_do(checks: list[Check], records: dict) -> list[tuple[Check, str]]:
     """What is missing, then what fell or was run on other code or at another size, oldest first."""
     missing, old = [], []
     for check in checks:
@@ -74,7 +81,11 @@ def to_do(checks: list[Check], records: dict, state: str) -> list[tuple[Check, s
             record = records.get(check.name, {}).get(item)
             if record is None:
                 missing.append((check, item))
-            elif record["code"] != state or record["size"] != check.full or record["problems"]:
+            elif (
+                record["code"] != code_state(item)
+                or record["size"] != check.full
+                or record["problems"]
+            ):
                 old.append((record["at"], check, item))
     old.sort(key=lambda entry: entry[0])
     return missing + [(check, item) for _, check, item in old]
@@ -86,7 +97,7 @@ def holds(check: Check, found: dict) -> bool:
     return check.combine(figures) <= check.limit and not any(r["problems"] for r in found.values())
 
 
-def table(checks: list[Check], records: dict, state: str) -> str:
+def table(checks: list[Check], records: dict) -> str:
     """One row a check; says what was not run, and what was run on other code."""
     lines = ["| check | done | figure | limit | |", "|---|---|---|---|---|"]
     for check in checks:
@@ -100,8 +111,8 @@ def table(checks: list[Check], records: dict, state: str) -> str:
         worst = max(found, key=lambda item: found[item]["figure"])
         where = f" ({worst})" if figure and len(found) > 1 else ""
         said = "held" if holds(check, found) else "**not held**"
-        if stale := sum(record["code"] != state for record in found.values()):
-            said += f"; {stale} before the last change to helpers or notebooks"
+        if stale := sum(record["code"] != code_state(item) for item, record in found.items()):
+            said += f"; {stale} before the last change to the helpers or the lesson"
         lines.append(
             f"| {check.name} | {count:,} {check.did}; {whole} | {figure:.4g}{where} "
             f"| {check.limit:g} {check.figure} | {said} |"
@@ -119,7 +130,7 @@ def _lines(path):
     return Path(path).read_text().splitlines() if Path(path).is_file() else []
 
 
-def section(checks: list[Check], records: dict, state: str) -> str:
+def section(checks: list[Check], records: dict) -> str:
     """The part of benchmarks/README.md between the two marks."""
     kept = [record for found in records.values() for record in found.values()]
     times = sorted(record["at"] for record in kept) or ["never"]
@@ -133,7 +144,7 @@ def section(checks: list[Check], records: dict, state: str) -> str:
 {platform.python_version()}, {packages}. The checks are in [tests/soak](../tests/soak); a row that was
 not run in full says so.
 
-{table(checks, records, state)}"""
+{table(checks, records)}"""
 
 
 def run_slice(checks: list[Check]) -> int:
@@ -142,7 +153,7 @@ def run_slice(checks: list[Check]) -> int:
         size = {name: value for name, value in check.slice.items() if name != "items"}
         for item in check.slice.get("items") or check.items():
             records.setdefault(check.name, {})[item] = say(check, item, run_item(check, item, size))
-    print(table(checks, records, code_state()))
+    print(table(checks, records))
     return int(not all(holds(check, records[check.name]) for check in checks))
 
 
@@ -168,12 +179,12 @@ def main() -> int:
         parser.error(f"the checks are {', '.join(check.name for check in checks)}")
     if options.slice:
         return run_slice(chosen)
-    records, state = load(RECORDS), code_state()
+    records = load(RECORDS)
     if options.list:
-        print(table(chosen, records, state))
+        print(table(chosen, records))
         return 0
     stop_at = time.monotonic() + 60 * options.minutes
-    for check, item in to_do(chosen, records, state):
+    for check, item in to_do(chosen, records):
         if options.items and item not in options.items:
             continue
         if time.monotonic() > stop_at:
@@ -183,8 +194,8 @@ def main() -> int:
         records = load(RECORDS)  # another part may have been run meanwhile
         records.setdefault(check.name, {})[item] = record
         store(RECORDS, records)
-    print(table(chosen, records, code_state()))
-    write_section(BEGIN, END, section(checks, records, code_state()))
+    print(table(chosen, records))
+    write_section(BEGIN, END, section(checks, records))
     found = [(check, records.get(check.name, {})) for check in chosen]
     return int(any(not holds(check, done) for check, done in found if done))
 

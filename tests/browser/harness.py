@@ -279,7 +279,9 @@ class NotebookPage:
         """Restart the kernel and clear what the cells show."""
         if self.server.app == "notebook6":
             self.page.evaluate(
-                "Jupyter.notebook.clear_all_output(); Jupyter.notebook.kernel.restart()"
+                """Jupyter.notebook.clear_all_output();
+                  Jupyter.notebook.get_cells().forEach(c => c.set_input_prompt && c.set_input_prompt());
+                  Jupyter.notebook.kernel.restart();"""
             )
             self.page.wait_for_timeout(1000)
             self.page.wait_for_function("Jupyter.notebook.kernel.is_connected()", timeout=60_000)

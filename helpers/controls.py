@@ -150,6 +150,7 @@ class Explorer:
         for widget in self.controls.values():
             widget.observe(lambda _: changed(), "value")
         _replace_those_of_the_last_run(self)
+        _answer_where_the_page_says(self._made)
 
     def _make(self, kind, **traits):
         widget = kind(**traits)
@@ -230,6 +231,8 @@ class Explorer:
             if self.view is not None:
                 self._put_back_what_is_no_number()
                 self._show(self.values)
+                if not _from_the_page():
+                    _answer_where_the_page_says(self._made)
 
     def _put_back_what_is_no_number(self):
         """A slider that was given NaN, which none of its limits stops, goes back to its last number."""
@@ -321,6 +324,17 @@ def _request() -> dict:
 def _from_the_page() -> bool:
     """Whether a slider was moved in the page, and not by code in a cell, which expects its picture now."""
     return _request().get("msg_type") == "comm_msg"
+
+
+def _answer_where_the_page_says(widgets):
+    """Let what these widgets' page sends go to the thread that it names.
+
+    ipykernel 7.4 sends it to the thread that spoke to the page last, which for widgets that a cell made is
+    the cells' own: they would answer when all cells are done.
+    """
+    for widget in widgets:
+        if widget.comm is not None:
+            vars(widget.comm).pop("_reply_subshell_id", None)
 
 
 def _interruptible(draw):

@@ -29,18 +29,14 @@ RECORDS = notebooks.ROOT / "build" / "soak.json"
 BEGIN, END = "<!-- soak: made by `make soak` -->", "<!-- end of soak -->"
 
 
-def code_state(item: str = "") -> str:
+def code_state(item: str) -> str:
     """A digest of the code that an item tests: where it differs, an older result may no longer hold.
 
     That is the helpers' and, for an item named for a lesson, the lesson's.
     """
     digest = hashlib.sha256()
-    for path in sorted(
-        [
-            *(notebooks.ROOT / "helpers").glob("**/*.py"),
-            *(notebooks.ROOT / "notebooks" / "source").glob(f"{item}.py"),
-        ]
-    ):
+    lesson = (notebooks.ROOT / "notebooks" / "source").glob(f"{item}.py")
+    for path in sorted([*(notebooks.ROOT / "helpers").glob("**/*.py"), *lesson]):
         digest.update(path.relative_to(notebooks.ROOT).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 
